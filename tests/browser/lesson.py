@@ -1,0 +1,237 @@
+"""A notebook open in a browser page, and what a test wants to do with it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+from playwright.sync_api import Locator, Page
+
+from .server import JupyterServer
+
+App = Literal["lab", "notebook"]
+
+SCREENSHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots"
+
+# jupyter/notebook issue 7862: a race of Notebook 7 with itself, in any notebook, harmless.
+KNOWN_NOTEBOOK_ERROR = "Cannot read properties of undefined (reading 'schema')"
+
+# The app object is in the page because the server runs with --expose-app-in-browser.
+READY = """async () => {
+    const app = window.jupyterapp;
+    if (!app) return false;
+    await app.restored;
+    const panel = app.shell.currentWidget;
+    if (!panel || !panel.sessionContext) return false;
+    await panel.sessionContext.ready;
+    await panel.context.ready;
+    const kernel = panel.sessionContext.session && panel.sessionContext.session.kernel;
+    return !!kernel && kernel.connectionStatus === 'connected' && kernel.status === 'idle';
+}"""
+
+CELLS = """() => window.jupyterapp.shell.currentWidget.content.widgets
+    .filter(cell => cell.model.type === 'code')
+    .map(cell => ({
+        source: cell.model.sharedModel.getSource(),
+        count: cell.model.executionCount,
+        state: cell.model.executionState ?? null,
+        outputs: cell.model.outputs.toJSON(),
+    }))"""
+
+EXECUTE = """async ([code, timeout]) => {
+    const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+    const future = kernel.requestExecute({ code, store_history: false, silent: false });
+    let text = '';
+    future.onIOPub = message => {
+        if (message.content.text) text += message.content.text;
+        if (message.content.traceback) text += message.content.traceback.join('\\n');
+    };
+    const reply = await Promise.race([
+        future.done,
+        new Promise((_, fail) => setTimeout(() => fail(new Error('kernel timed out')), timeout)),
+    ]);
+    return [reply.content.status, text];
+}"""
+
+
+class Lesson:
+    """One notebook in one page. Times out with what the page shows, not in silence."""
+
+    def __init__(self, page: Page, server: JupyterServer, path: str, app: App) -> None:
+        self.page = page
+        self.server = server
+        self.path = path
+        self.app: App = app
+        #: what the page's console and network have complained of so far
+        self.errors: list[str] = []
+        page.on("console", self._on_console)
+        page.on("pageerror", self._on_page_error)
+        page.on("request", lambda request: self._on_request(request.url))
+
+    def _on_console(self, message: Any) -> None:
+        if message.type == "error":
+            where = message.location.get("url", "") if message.location else ""
+            self.errors.append(f"console: {message.text} {where}")
+
+    def _on_page_error(self, error: Any) -> None:
+        if not (self.app == "notebook" and KNOWN_NOTEBOOK_ERROR in str(error)):
+            self.errors.append(f"page error: {error}")
+
+    def _on_request(self, url: str) -> None:
+        local = (self.server.url, self.server.url.replace("http", "ws", 1), "data:", "blob:")
+        if not url.startswith(local):
+            self.errors.append(f"a request left this machine: {url}")
+
+    def open(self) -> None:
+        where = f"lab/tree/{self.path}" if self.app == "lab" else f"notebooks/{self.path}"
+        self.page.goto(f"{self.server.url}/{where}?token={self.server.token}")
+        self.wait_ready()
+        if self.app == "lab":
+            self._close_side_bars()
+
+    def wait_ready(self, seconds: float = 60) -> None:
+        """Waits until the kernel is connected and idle; running earlier opens a dialog."""
+        self._until(READY, None, seconds, "no kernel became ready")
+
+    def _until(self, script: str, argument: Any, seconds: float, complaint: str) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if self.page.evaluate(script, argument):
+                return
+            self.page.wait_for_timeout(100)
+        self.screenshot("timeout", full=False)
+        log = self.server.log.read_text(errors="replace")[-1500:]
+        raise AssertionError(
+            f"{complaint} within {seconds:g} s ({self.path}); see {SCREENSHOTS / 'timeout.png'}\n"
+            f"page: {self.errors}\nserver: {log}"
+        )
+
+    def _close_side_bars(self) -> None:
+        self.page.evaluate(
+            "() => { window.jupyterapp.shell.collapseLeft(); "
+            "window.jupyterapp.shell.collapseRight(); }"
+        )
+
+    def command(self, name: str, **arguments: Any) -> None:
+        """Runs a JupyterLab command by its id."""
+        self.page.evaluate(
+            "([name, args]) => window.jupyterapp.commands.execute(name, args).then(() => true)",
+            [name, arguments],
+        )
+
+    # Running cells
+
+    def run_all(self, seconds: float = 120) -> None:
+        """Runs all cells and fails if one of them raised."""
+        self.command("notebook:run-all-cells")
+        self.wait_done(seconds)
+
+    def run_cell(self, index: int, seconds: float = 60) -> None:
+        """Runs one code cell, counted from 0 among the code cells; negative from the end."""
+        self.page.evaluate(
+            """async (index) => {
+                const notebook = window.jupyterapp.shell.currentWidget.content;
+                const code = notebook.widgets.map((cell, i) => [cell, i])
+                    .filter(([cell]) => cell.model.type === 'code');
+                notebook.activeCellIndex = code.at(index)[1];
+                notebook.deselectAll();
+                await window.jupyterapp.commands.execute('notebook:run-cell');
+            }""",
+            index,
+        )
+        self.wait_done(seconds, all_cells=False)
+
+    def wait_done(self, seconds: float = 60, all_cells: bool = True) -> None:
+        """Waits until no cell is running (and, if asked, each has run), then checks outputs."""
+        self._until(
+            """(all) => {
+                const panel = window.jupyterapp.shell.currentWidget;
+                const code = panel.content.widgets.filter(c => c.model.type === 'code'
+                    && c.model.sharedModel.getSource().trim());
+                const waiting = code.some(c => c.model.executionState === 'running'
+                    || c.promptNode?.textContent.includes('*'));
+                const raised = code.some(c =>
+                    c.model.outputs.toJSON().some(o => o.output_type === 'error'));
+                const ran = raised || !all || code.every(c => c.model.executionCount !== null);
+                return ran && !waiting
+                    && panel.sessionContext.session.kernel.status === 'idle';
+            }""",
+            all_cells,
+            seconds,
+            "cells did not finish",
+        )
+        for cell in self.code_cells():
+            for output in cell["outputs"]:
+                assert output["output_type"] != "error", (
+                    f"{self.path}, cell {cell['source'][:60]!r}:\n" + "\n".join(output["traceback"])
+                )
+
+    def code_cells(self) -> list[dict[str, Any]]:
+        """Source, execution count and outputs (as in the file) of each code cell."""
+        cells: list[dict[str, Any]] = self.page.evaluate(CELLS)
+        return cells
+
+    def kernel(self, code: str, seconds: float = 30) -> str:
+        """Runs code in the lesson's kernel, outside the cells, and returns what it printed."""
+        status, text = self.page.evaluate(EXECUTE, [code, seconds * 1000])
+        assert status == "ok", text
+        return str(text)
+
+    # Looking
+
+    def find(self, selector: str, seconds: float = 20, nth: int = 0) -> Locator:
+        """The nth element that matches, once it is visible, scrolled into view."""
+        element = self.page.locator(selector).nth(nth)
+        element.wait_for(state="visible", timeout=seconds * 1000)
+        element.scroll_into_view_if_needed()
+        return element
+
+    def cell_output(self, index: int) -> Locator:
+        """The output area of a code cell, counted from 0 among the code cells."""
+        return self.page.locator(".jp-CodeCell").nth(index).locator(".jp-Cell-outputArea")
+
+    def press(self, *keys: str) -> None:
+        """Keys for whatever has the focus, as a person would type them."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def is_dark(self) -> bool:
+        return bool(self.page.evaluate("document.body.dataset.jpThemeLight === 'false'"))
+
+    def screenshot(self, name: str, selector: str | None = None, full: bool = False) -> Path:
+        """A PNG in build/screenshots/, of the page or of one element; returns its path."""
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        path = SCREENSHOTS / f"{name}.png"
+        if selector:
+            self.find(selector).screenshot(path=path)
+        else:
+            self.page.screenshot(path=path, full_page=full)
+        return path
+
+    def overflow(self, selector: str) -> int:
+        """By how many pixels the element's content is wider than the element."""
+        return int(self.find(selector).evaluate("e => e.scrollWidth - e.clientWidth"))
+
+    def axe(self, selector: str) -> list[str]:
+        """Serious and critical accessibility findings inside the element, one line each."""
+        if not self.page.evaluate("typeof window.axe === 'object'"):
+            # JupyterLab has an AMD loader in the page, which would swallow axe's global.
+            script = axe_script().read_text(encoding="utf-8")
+            self.page.evaluate(f"(() => {{ const define = undefined; {script} }})()")
+        violations = self.page.evaluate(
+            "async s => (await axe.run(s, {resultTypes: ['violations']})).violations", selector
+        )
+        return [
+            f"{v['id']} ({v['impact']}): {v['help']}: "
+            + "; ".join(node["html"][:120] for node in v["nodes"][:3])
+            for v in violations
+            if v["impact"] in ("serious", "critical")
+        ]
+
+
+def axe_script() -> Path:
+    """The axe-core script, which a Python package carries, so that no npm is needed."""
+    import axe_playwright_python
+
+    return Path(axe_playwright_python.__file__).parent / "axe.min.js"
