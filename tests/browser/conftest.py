@@ -75,25 +75,39 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def server(
-    chromium: Browser, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[JupyterServer]:
-    """The Jupyter server that all tests of a run share."""
-    running = JupyterServer(tmp_path_factory.mktemp("jupyter"))
-    yield running
-    running.stop()
+def server_for(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Callable[[App], JupyterServer]]:
+    """Starts the server of an app when first asked for it; all tests of a run share it.
+
+    One server can serve both apps, but then a page of the lab leaves its path in the page
+    configuration of Notebook 7, which fails on it.
+    """
+    running: dict[App, JupyterServer] = {}
+
+    def server_of(app: App) -> JupyterServer:
+        if app not in running:
+            command = {"lab": "jupyterlab", "notebook": "notebook"}[app]
+            running[app] = JupyterServer(tmp_path_factory.mktemp(app), command=command)
+        return running[app]
+
+    yield server_of
+    for server in running.values():
+        server.stop()
 
 
 @pytest.fixture
 def open_notebook(
-    chromium: Browser, server: JupyterServer
+    chromium: Browser, server_for: Callable[[App], JupyterServer]
 ) -> Iterator[Callable[..., Lesson]]:
-    with lessons(chromium, server) as opener:
+    with lessons(chromium, server_for) as opener:
         yield opener
 
 
 @contextlib.contextmanager
-def lessons(chromium: Browser, server: JupyterServer) -> Iterator[Callable[..., Lesson]]:
+def lessons(
+    chromium: Browser, server_for: Callable[[App], JupyterServer]
+) -> Iterator[Callable[..., Lesson]]:
     """Gives the function that opens notebooks; checks the pages and cleans up at the end."""
     from .lesson import Lesson
 
@@ -115,6 +129,7 @@ def lessons(chromium: Browser, server: JupyterServer) -> Iterator[Callable[..., 
                 reduced_motion="reduce" if reduced_motion else "no-preference",
             )
             stack.callback(context.close)
+            server = server_for(app)
             lesson = Lesson(context.new_page(), server, place(what, server.root), app)
             opened.append(lesson)
             lesson.open()
@@ -124,7 +139,8 @@ def lessons(chromium: Browser, server: JupyterServer) -> Iterator[Callable[..., 
 
         yield open_notebook
         errors = [error for lesson in opened for error in lesson.errors]
-    server.clean()
+    for lesson in opened:
+        lesson.server.clean()
     assert not errors, "\n".join(errors)
 
 

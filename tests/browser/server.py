@@ -31,10 +31,10 @@ def free_port() -> int:
 
 
 class JupyterServer:
-    """`jupyter lab` with its own settings, workspaces and work folder below `home`.
+    """`jupyter lab` or `jupyter notebook`, with settings and a work folder below `home`.
 
-    It also serves Notebook 7 where that is installed. `command` and `python` let the
-    Binder test start another environment's server.
+    `command` is the module to run; `python` lets the Binder test start another
+    environment's server, and `root` serve another folder.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class JupyterServer:
         home: Path,
         root: Path | None = None,
         python: str = sys.executable,
-        command: tuple[str, ...] = ("jupyterlab", "--expose-app-in-browser"),
+        command: str = "jupyterlab",
     ) -> None:
         self.home = home
         self.root = root or home / "work"
@@ -53,7 +53,7 @@ class JupyterServer:
         self._process = self._start(python, command)
         self._wait_until_up()
 
-    def _start(self, python: str, command: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    def _start(self, python: str, command: str) -> subprocess.Popen[bytes]:
         self.root.mkdir(parents=True, exist_ok=True)
         settings = self.home / "share" / "lab" / "settings"
         settings.mkdir(parents=True)
@@ -77,10 +77,11 @@ class JupyterServer:
             f"--ServerApp.root_dir={self.root}",
             f"--LabApp.app_settings_dir={settings}",
             f"--JupyterNotebookApp.app_settings_dir={settings}",
+            "--LabApp.expose_app_in_browser=True",
             "--JupyterNotebookApp.expose_app_in_browser=True",
         ]
         return subprocess.Popen(
-            [python, "-m", *command, *arguments],
+            [python, "-m", command, *arguments],
             env=env,
             stdin=subprocess.DEVNULL,
             stdout=self.log.open("wb"),
