@@ -11,7 +11,7 @@ token to how often it came right after that n-gram). Equal scores go to the smal
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from .errors import InputError
@@ -25,6 +25,9 @@ Score = Literal["int32", "exact"]
 
 MAX_COUNT = 2**31 - 1
 """A count that reaches this stays there."""
+
+MAX_SCORE = 2**63 - 1
+"""So does an exact score that reaches this."""
 
 
 # ---- counting -------------------------------------------------------------------------
@@ -67,21 +70,33 @@ def visiting_order(followers: Followers) -> list[int]:
     return sorted(followers)
 
 
-def weight(token: int, static_followers: Followers, factor: int) -> int:
-    """How much a candidate's count is worth: the static cache speaks for those it knows."""
-    return factor * static_followers.get(token, 0) or 1
+def weight_of(token: int, static_followers: Followers, factor: int, score: Score) -> int:
+    """How much one count of a token is worth.
+
+    The static cache speaks for those it knows: they weigh `factor` times their static count.
+    All others weigh 1, and so does everyone where `factor` is 0.
+    """
+    weight = factor * static_followers.get(token, 0) or 1
+    return wrap_int32(weight) if score == "int32" else weight
 
 
 def give_scores(
     followers: Followers, static_followers: Followers, factor: int, score: Score
 ) -> list[Candidate]:
-    """All candidates in visiting order, each with count, weight and score."""
+    """All followers in visiting order, each with count, weight and score."""
     candidates = []
     for token in visiting_order(followers):
-        count, worth = followers[token], weight(token, static_followers, factor)
-        product = wrap_int32(count * worth) if score == "int32" else count * worth
-        candidates.append(Candidate(token, count, worth, product))
+        count = followers[token]
+        weight = weight_of(token, static_followers, factor, score)
+        product = count * weight
+        product = wrap_int32(product) if score == "int32" else min(product, MAX_SCORE)
+        candidates.append(Candidate(token, count, weight, product))
     return candidates
+
+
+def as_counted(followers: Followers) -> list[Candidate]:
+    """The same without weights: the score is the count."""
+    return give_scores(followers, {}, 0, "exact")
 
 
 def judge(
@@ -98,7 +113,7 @@ def judge(
     enough (F >= a_n), and does the best follower have a large enough share of that?
     """
     if not candidates:
-        return Row(cache, n, "not seen")
+        return Row(cache, n, "not seen", min_sum=min_sum, min_percent=min_percent)
 
     total = sum(c.count for c in candidates)
     best = max(candidates, key=lambda c: c.score)  # max keeps the first of equals
@@ -108,7 +123,7 @@ def judge(
         share = wrap_int32(share)
     needed = min_percent * total
 
-    shown = sorted(candidates, key=lambda c: -c.score)[:MAX_CANDIDATES]  # sorted keeps ties too
+    shown = sorted(candidates, key=lambda c: -c.score)[:MAX_CANDIDATES]  # equals keep their order
     return Row(
         cache,
         n,
@@ -135,6 +150,16 @@ def verdict_of(found: bool, often: bool, sure: bool) -> Verdict:
     if often:
         return "passes" if sure else "too split"
     return "too rare" if sure else "too rare and too split"
+
+
+def show_weights(static_followers: Followers, factor: int, score: Score) -> Row:
+    """A row for the reader: the static followers, each with the weight that it gives."""
+    row = judge("static", 2, as_counted(static_followers), min_sum=0, min_percent=0)
+    shown = [
+        replace(c, weight=weight_of(c.token, static_followers, factor, score))
+        for c in row.candidates
+    ]
+    return replace(row, candidates=tuple(shown))
 
 
 # ---- the rule -------------------------------------------------------------------------
@@ -164,39 +189,40 @@ def draft_one(
     def drafted(row: Row) -> Step:
         return Step(len(text), row.best, row.cache, row.n, tuple(rows), weights)
 
-    if len(text) < 2 or text[-1] == rule.eos:
+    if len(text) < 2:
         return stop()
 
     # What the corpus saw after the last two tokens, whichever n is tried below.
-    last_two = tuple(text[-2:])
-    static_followers = static.get(last_two, {}) if static is not None else {}
-    as_counted = give_scores(static_followers, {}, 0, "exact")
+    static_followers: Followers = {}
     if static is not None:
-        weights = judge("static", 2, as_counted, min_sum=0, min_percent=0)
+        static_followers = static.get(tuple(text[-2:]), {})
+        weights = show_weights(static_followers, rule.weight, score)
 
     # Context with lax thresholds; only if no n passed, dynamic with strict ones.
-    turns: list[tuple[CacheName, Cache, tuple[int, ...], tuple[int, ...]]] = []
+    turns: list[tuple[CacheName, Cache, Sequence[int], Sequence[int]]] = []
     if rule.use_context:
         turns.append(("context", context, rule.context_sum, rule.context_percent))
     if dynamic is not None:
         turns.append(("dynamic", dynamic, rule.dynamic_sum, rule.dynamic_percent))
 
     for name, cache, min_sums, min_percents in turns:
+        a, p = (0, *min_sums), (0, *min_percents)  # so that a[n] is the a_n of this cache
         for n in range(rule.n_max, rule.n_min - 1, -1):  # the longest n-gram goes first
             if len(text) < n:
-                rows.append(Row(name, n, "too short"))
+                rows.append(Row(name, n, "too short", min_sum=a[n], min_percent=p[n]))
                 continue
             followers = cache.get(tuple(text[-n:]), {})
             candidates = give_scores(followers, static_followers, rule.weight, score)
-            row = judge(name, n, candidates, min_sums[n - 1], min_percents[n - 1])
+            row = judge(name, n, candidates, a[n], p[n])
             rows.append(row)
             if row.passes:
                 return drafted(row)
 
     # The static cache alone, as a last resort.
     if static is not None:
+        candidates = as_counted(static_followers)
         wrap_share = score == "int32"
-        row = judge("static", 2, as_counted, rule.static_sum, rule.static_percent, wrap_share)
+        row = judge("static", 2, candidates, rule.static_sum, rule.static_percent, wrap_share)
         rows.append(row)
         if row.passes:
             return drafted(row)
@@ -236,7 +262,7 @@ class Drafter:
         """Append tokens to the text and count them, one by one."""
         for token in tokens:
             self.text.append(int(token))
-            update(self.context, self.text, 1, self.rule.n_min, self.rule.n_max)
+            update(self.context, self.text, 1)
 
     def step(self, n: int) -> tuple[Step, ...]:
         """Draft up to n tokens; one record per run of the rule, the last may have stopped."""
@@ -245,7 +271,7 @@ class Drafter:
         while len(steps) < n:
             step = draft_one(text, self.context, self.dynamic, self.static, self.rule, self.score)
             steps.append(step)
-            if step.token is None:
+            if step.token is None or step.token == self.rule.eos:
                 break
             text.append(step.token)
         return tuple(steps)
