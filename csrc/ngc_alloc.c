@@ -1,0 +1,32 @@
+/* ngc_alloc.c - see ngc_alloc.h. */
+#include "ngc_alloc.h"
+
+#include <string.h>
+
+void *ngc_grow(ngc_allocator *allocator, void *block, size_t old_bytes, size_t new_bytes, int kind)
+{
+    void *bigger = ngc_alloc(allocator, new_bytes, kind);
+    if (bigger == NULL) {
+        return NULL;
+    }
+    if (block != NULL) {
+        memcpy(bigger, block, old_bytes);
+        ngc_free(allocator, block, old_bytes, kind);
+    }
+    return bigger;
+}
+
+void ngc_memory_of(const ngc_allocator *allocator, ngc_memory *memory)
+{
+    memory->live_bytes = allocator->allocated_bytes - allocator->freed_bytes;
+    memory->peak_bytes = allocator->peak_bytes;
+    memory->ngrams_bytes = allocator->kind_bytes[NGC_KIND_NGRAMS];
+    memory->index_bytes = allocator->kind_bytes[NGC_KIND_INDEX];
+    memory->followers_bytes = allocator->kind_bytes[NGC_KIND_FOLLOWERS];
+    memory->follower_index_bytes = allocator->kind_bytes[NGC_KIND_FOLLOWER_INDEX];
+    memory->other_bytes = allocator->kind_bytes[NGC_KIND_OTHER];
+    memory->overhead_bytes = allocator->overhead_bytes;
+    memory->total_bytes = allocator->allocated_bytes;
+    memory->allocations = allocator->allocations;
+    memory->live_allocations = allocator->allocations - allocator->frees;
+}

@@ -1,0 +1,82 @@
+/* ngc_alloc.h - an allocator that counts, and that can be told to fail.
+ *
+ * Each cache and each drafter has its own, so that memory is known by structure. A block carries
+ * no header of ours: free is told the size. So malloc sees exactly the requests that C++'s
+ * containers would make, which the comparison with llama.cpp depends on.
+ */
+#ifndef NGC_ALLOC_H
+#define NGC_ALLOC_H
+
+#include <stdlib.h>
+
+#include "ngc.h"
+#include "ngc_platform.h"
+
+/* What a block holds. */
+enum {
+    NGC_KIND_NGRAMS,
+    NGC_KIND_INDEX,
+    NGC_KIND_FOLLOWERS,
+    NGC_KIND_FOLLOWER_INDEX,
+    NGC_KIND_OTHER,
+    NGC_KINDS
+};
+
+typedef struct ngc_allocator {
+    int64_t allocated_bytes; /* ever */
+    int64_t freed_bytes;
+    int64_t peak_bytes;
+    int64_t allocations;
+    int64_t frees;
+    int64_t overhead_bytes;
+    int64_t kind_bytes[NGC_KINDS];
+    int64_t fail_in; /* the fail_in-th allocation from now on fails; 0: none */
+} ngc_allocator;
+
+/* What glibc on a 64-bit machine adds to a request: 8 bytes of header, chunks of 16 bytes, 32 at
+ * least. A model: other allocators differ. */
+NGC_INLINE int64_t ngc_malloc_overhead_bytes(size_t bytes)
+{
+    size_t chunk = (bytes + 8 + 15) & ~(size_t)15;
+    return (int64_t)((chunk < 32 ? 32 : chunk) - bytes);
+}
+
+NGC_INLINE void *ngc_alloc(ngc_allocator *allocator, size_t bytes, int kind)
+{
+    if (allocator->fail_in > 0 && --allocator->fail_in == 0) {
+        return NULL;
+    }
+    void *block = malloc(bytes);
+    if (block == NULL) {
+        return NULL;
+    }
+    allocator->allocated_bytes += (int64_t)bytes;
+    allocator->allocations += 1;
+    allocator->overhead_bytes += ngc_malloc_overhead_bytes(bytes);
+    allocator->kind_bytes[kind] += (int64_t)bytes;
+    int64_t live_bytes = allocator->allocated_bytes - allocator->freed_bytes;
+    if (live_bytes > allocator->peak_bytes) {
+        allocator->peak_bytes = live_bytes;
+    }
+    return block;
+}
+
+NGC_INLINE void ngc_free(ngc_allocator *allocator, void *block, size_t bytes, int kind)
+{
+    if (block == NULL) {
+        return;
+    }
+    allocator->freed_bytes += (int64_t)bytes;
+    allocator->frees += 1;
+    allocator->overhead_bytes -= ngc_malloc_overhead_bytes(bytes);
+    allocator->kind_bytes[kind] -= (int64_t)bytes;
+    free(block);
+}
+
+/* A bigger block with the old one's content; NULL leaves the old one as it was. */
+void *ngc_grow(ngc_allocator *allocator, void *block, size_t old_bytes, size_t new_bytes,
+               int kind);
+
+void ngc_memory_of(const ngc_allocator *allocator, ngc_memory *memory);
+
+#endif

@@ -1,0 +1,139 @@
+/* ngc_cache.c - the public face of caches: checks arguments, then calls the kind's operations. */
+#include "ngc_internal.h"
+
+enum {
+    /* Past this many bytes a freed cache is given back to the system: a process that builds one
+     * big cache after another would else keep the biggest. */
+    TRIM_BYTES = 64 << 20
+};
+
+ngc_status ngc_check_toggles(const ngc_toggles *toggles)
+{
+    if (toggles->outer != NGC_OUTER_CHAINED || toggles->followers != NGC_FOLLOWERS_CHAINED ||
+        toggles->static_cache != NGC_STATIC_SAME || toggles->hash != NGC_HASH_XOR) {
+        return NGC_UNSUPPORTED;
+    }
+    if (toggles->ties < NGC_TIES_LIBRARY || toggles->ties > NGC_TIES_TOKEN ||
+        toggles->score < NGC_SCORE_INT32 || toggles->score > NGC_SCORE_EXACT) {
+        return NGC_UNSUPPORTED;
+    }
+    return NGC_OK;
+}
+
+ngc_status ngc_check_tokens(const int32_t *tokens, size_t n_tokens)
+{
+    for (size_t i = 0; i < n_tokens; i++) {
+        if (tokens[i] < 0 || tokens[i] == INT32_MAX) {
+            return NGC_BAD_TOKEN;
+        }
+    }
+    return NGC_OK;
+}
+
+int ngc_same_structure(const ngc_toggles *a, const ngc_toggles *b)
+{
+    return a->outer == b->outer && a->followers == b->followers && a->hash == b->hash;
+}
+
+ngc_status ngc_cache_new(const ngc_toggles *toggles, int32_t n_min, int32_t n_max,
+                         ngc_cache **out)
+{
+    *out = NULL;
+    if (n_min < 1 || n_max > NGC_N_MAX || n_min > n_max) {
+        return NGC_BAD_ARGUMENT;
+    }
+    ngc_status status = ngc_check_toggles(toggles);
+    if (status != NGC_OK) {
+        return status;
+    }
+    return ngc_chained_chained_new(toggles, n_min, n_max, out);
+}
+
+void ngc_cache_free(ngc_cache *cache)
+{
+    if (cache == NULL) {
+        return;
+    }
+    int64_t live_bytes = cache->allocator.allocated_bytes - cache->allocator.freed_bytes;
+    cache->operations->destroy(cache);
+    if (live_bytes > TRIM_BYTES) {
+        ngc_platform_trim();
+    }
+}
+
+void ngc_cache_clear(ngc_cache *cache)
+{
+    cache->operations->clear(cache);
+}
+
+ngc_status ngc_cache_update(ngc_cache *cache, const int32_t *text, size_t length_tokens,
+                            size_t n_new_tokens)
+{
+    if (n_new_tokens > length_tokens) {
+        return NGC_BAD_ARGUMENT;
+    }
+    /* What is read: the new tokens and the n_max before the first of them. */
+    size_t before = length_tokens - n_new_tokens;
+    size_t start = before > (size_t)cache->n_max ? before - (size_t)cache->n_max : 0;
+    ngc_status status = ngc_check_tokens(text + start, length_tokens - start);
+    if (status != NGC_OK) {
+        return status;
+    }
+    return cache->operations->update(cache, text, length_tokens, n_new_tokens);
+}
+
+ngc_status ngc_cache_merge(ngc_cache *cache, const ngc_cache *added)
+{
+    if (cache == added || !ngc_same_structure(&cache->toggles, &added->toggles)) {
+        return NGC_BAD_ARGUMENT;
+    }
+    return cache->operations->merge(cache, added);
+}
+
+ngc_status ngc_cache_followers(const ngc_cache *cache, const int32_t *ngram, int32_t n,
+                               int32_t *tokens, int32_t *counts, size_t capacity,
+                               size_t *n_followers)
+{
+    *n_followers = 0;
+    if (n < 1 || n > NGC_N_MAX) {
+        return NGC_BAD_ARGUMENT;
+    }
+    ngc_status status = ngc_check_tokens(ngram, (size_t)n);
+    if (status != NGC_OK) {
+        return status;
+    }
+    ngc_key key = ngc_key_of(ngram, n);
+    cache->operations->followers(cache, &key, tokens, counts, capacity, n_followers);
+    return NGC_OK;
+}
+
+ngc_status ngc_cache_facts_of(const ngc_cache *cache, ngc_cache_facts *facts)
+{
+    memset(facts, 0, sizeof *facts);
+    cache->operations->facts(cache, facts);
+    return NGC_OK;
+}
+
+ngc_status ngc_cache_memory(const ngc_cache *cache, ngc_memory *memory)
+{
+    ngc_memory_of(&cache->allocator, memory);
+    return NGC_OK;
+}
+
+ngc_status ngc_cache_validate(const ngc_cache *cache, const char **reason)
+{
+    *reason = cache->operations->broken(cache);
+    return *reason == NULL ? NGC_OK : NGC_BAD_RECORD;
+}
+
+void ngc_cache_fail_allocation(ngc_cache *cache, int64_t nth)
+{
+    cache->allocator.fail_in = nth;
+}
+
+ngc_status ngc_cache_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_facts *facts,
+                          size_t capacity, size_t *n_written)
+{
+    cache->operations->walk(cache, cursor, facts, capacity, n_written);
+    return NGC_OK;
+}

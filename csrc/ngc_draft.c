@@ -1,0 +1,311 @@
+/* ngc_draft.c - a drafter: one text, its context cache, and the loop that drafts several tokens.
+ *
+ *     text   [ tokens so far ........ | drafted in this call .. | room ]
+ *                                     ^ length
+ *
+ * Drafted tokens are written behind the text while a call lasts, so that the rule reads one
+ * array; they are not part of the text.
+ */
+#include "ngc_internal.h"
+
+struct ngc_drafter {
+    ngc_toggles toggles;
+    ngc_rule rule;
+    const ngc_cache *static_cache;
+    ngc_cache *dynamic_cache;
+    ngc_cache *context;
+    size_t buckets_at_start; /* of the context cache, for rewinding to the same order */
+    ngc_allocator scratch;   /* what copying at look-ups takes */
+    ngc_allocator own;
+    int32_t *text;
+    size_t length_tokens;
+    size_t capacity_tokens;
+};
+
+void ngc_rule_default(ngc_rule *rule)
+{
+    static const ngc_rule llama_cpp = {
+        .n_min = 1,
+        .n_max = NGC_N_MAX,
+        .context_sum = {2, 2, 1, 1},
+        .context_percent = {66, 50, 50, 50},
+        .dynamic_sum = {4, 3, 2, 2},
+        .dynamic_percent = {75, 66, 66, 66},
+        .static_sum = 2,
+        .static_percent = 50,
+        .weight = 100,
+        .use_context = 1,
+        .eos = NGC_NO_TOKEN,
+    };
+    *rule = llama_cpp;
+}
+
+ngc_status ngc_check_rule(const ngc_rule *rule)
+{
+    enum { MOST_PERCENT = 1000, MOST = 1000000 }; /* keeps p_n * F far inside 64 bits */
+    int good = rule->n_min >= 1 && rule->n_min <= rule->n_max && rule->n_max <= NGC_N_MAX;
+    for (int i = 0; i < NGC_N_MAX; i++) {
+        good = good && rule->context_sum[i] >= 0 && rule->context_sum[i] <= MOST;
+        good = good && rule->dynamic_sum[i] >= 0 && rule->dynamic_sum[i] <= MOST;
+        good = good && rule->context_percent[i] >= 0 && rule->context_percent[i] <= MOST_PERCENT;
+        good = good && rule->dynamic_percent[i] >= 0 && rule->dynamic_percent[i] <= MOST_PERCENT;
+    }
+    good = good && rule->static_sum >= 0 && rule->static_sum <= MOST;
+    good = good && rule->static_percent >= 0 && rule->static_percent <= MOST_PERCENT;
+    good = good && rule->weight >= 0 && rule->weight <= MOST && rule->eos >= NGC_NO_TOKEN;
+    return good ? NGC_OK : NGC_BAD_ARGUMENT;
+}
+
+ngc_status ngc_drafter_new(const ngc_toggles *toggles, const ngc_rule *rule,
+                           const ngc_cache *static_cache, ngc_cache *dynamic_cache,
+                           ngc_drafter **out)
+{
+    *out = NULL;
+    ngc_status status = ngc_check_toggles(toggles);
+    if (status == NGC_OK) {
+        status = ngc_check_rule(rule);
+    }
+    if (status != NGC_OK) {
+        return status;
+    }
+    if ((static_cache != NULL && !ngc_same_structure(toggles, &static_cache->toggles)) ||
+        (dynamic_cache != NULL && !ngc_same_structure(toggles, &dynamic_cache->toggles))) {
+        return NGC_UNSUPPORTED;
+    }
+    ngc_drafter *drafter = calloc(1, sizeof *drafter);
+    if (drafter == NULL) {
+        return NGC_NO_MEMORY;
+    }
+    status = ngc_cache_new(toggles, 1, NGC_N_MAX, &drafter->context);
+    if (status != NGC_OK) {
+        free(drafter);
+        return status;
+    }
+    drafter->toggles = *toggles;
+    drafter->rule = *rule;
+    drafter->static_cache = static_cache;
+    drafter->dynamic_cache = dynamic_cache;
+    drafter->buckets_at_start = 1;
+    *out = drafter;
+    return NGC_OK;
+}
+
+void ngc_drafter_free(ngc_drafter *drafter)
+{
+    if (drafter == NULL) {
+        return;
+    }
+    ngc_cache_free(drafter->context);
+    free(drafter->text);
+    free(drafter);
+}
+
+/* ---- the text ---- */
+
+static ngc_status reserve(ngc_drafter *drafter, size_t n_more_tokens)
+{
+    size_t needed = drafter->length_tokens + n_more_tokens;
+    if (needed <= drafter->capacity_tokens) {
+        return NGC_OK;
+    }
+    size_t capacity = drafter->capacity_tokens < 64 ? 64 : 2 * drafter->capacity_tokens;
+    capacity = capacity < needed ? needed : capacity;
+    int32_t *text = ngc_grow(&drafter->own, drafter->text, 4 * drafter->capacity_tokens,
+                             4 * capacity, NGC_KIND_OTHER);
+    if (text == NULL) {
+        return NGC_NO_MEMORY;
+    }
+    drafter->text = text;
+    drafter->capacity_tokens = capacity;
+    return NGC_OK;
+}
+
+ngc_status ngc_drafter_feed(ngc_drafter *drafter, const int32_t *tokens, size_t n_tokens,
+                            size_t *n_done)
+{
+    *n_done = 0;
+    ngc_status status = ngc_check_tokens(tokens, n_tokens);
+    if (status == NGC_OK) {
+        status = reserve(drafter, n_tokens);
+    }
+    const ngc_cache_operations *operations = drafter->context->operations;
+    for (size_t i = 0; status == NGC_OK && i < n_tokens; i++) {
+        drafter->text[drafter->length_tokens] = tokens[i];
+        status = operations->update(drafter->context, drafter->text, drafter->length_tokens + 1, 1);
+        if (status == NGC_OK) {
+            drafter->length_tokens++;
+            *n_done += 1;
+        }
+    }
+    return status;
+}
+
+/* An empty context cache in the state in which this text began. */
+static ngc_status fresh_context(const ngc_drafter *drafter, ngc_cache **out)
+{
+    ngc_status status = ngc_cache_new(&drafter->toggles, 1, NGC_N_MAX, out);
+    if (status == NGC_OK && drafter->buckets_at_start > 1) {
+        status = (*out)->operations->set_buckets(*out, drafter->buckets_at_start);
+    }
+    if (status != NGC_OK) {
+        ngc_cache_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+ngc_status ngc_drafter_rewind(ngc_drafter *drafter, size_t length_tokens)
+{
+    if (length_tokens > drafter->length_tokens) {
+        return NGC_BAD_ARGUMENT;
+    }
+    if (length_tokens == drafter->length_tokens) {
+        return NGC_OK;
+    }
+    ngc_cache *context;
+    ngc_status status = fresh_context(drafter, &context);
+    for (size_t i = 1; status == NGC_OK && i <= length_tokens; i++) {
+        status = context->operations->update(context, drafter->text, i, 1);
+    }
+    if (status != NGC_OK) {
+        ngc_cache_free(context);
+        return status;
+    }
+    ngc_cache_free(drafter->context);
+    drafter->context = context;
+    drafter->length_tokens = length_tokens;
+    return NGC_OK;
+}
+
+ngc_status ngc_drafter_end_text(ngc_drafter *drafter)
+{
+    if (drafter->dynamic_cache != NULL) {
+        ngc_status status = ngc_cache_merge(drafter->dynamic_cache, drafter->context);
+        if (status != NGC_OK) {
+            return status;
+        }
+    }
+    ngc_cache_clear(drafter->context);
+    ngc_cache_facts facts;
+    ngc_cache_facts_of(drafter->context, &facts);
+    drafter->buckets_at_start = (size_t)facts.n_buckets;
+    drafter->length_tokens = 0;
+    return NGC_OK;
+}
+
+/* ---- drafting ---- */
+
+static ngc_view view_of(ngc_drafter *drafter)
+{
+    ngc_view view = {
+        .context = drafter->rule.use_context ? drafter->context : NULL,
+        .dynamic_cache = drafter->dynamic_cache,
+        .static_cache = drafter->static_cache,
+        .rule = &drafter->rule,
+        .toggles = &drafter->toggles,
+        .scratch = &drafter->scratch,
+    };
+    return view;
+}
+
+/* Drafting needs two tokens to stand before it. */
+static ngc_status begin_draft(ngc_drafter *drafter, int32_t n_draft)
+{
+    if (n_draft < 0 || n_draft > NGC_MAX_DRAFT) {
+        return NGC_BAD_ARGUMENT;
+    }
+    return reserve(drafter, (size_t)n_draft);
+}
+
+ngc_status ngc_drafter_draft(ngc_drafter *drafter, int32_t n_draft, int32_t *tokens,
+                             int32_t *n_drafted)
+{
+    *n_drafted = 0;
+    ngc_status status = begin_draft(drafter, n_draft);
+    if (status != NGC_OK || drafter->length_tokens < 2) {
+        return status;
+    }
+    ngc_view view = view_of(drafter);
+    const ngc_cache_operations *operations = drafter->context->operations;
+    int32_t *drafted = drafter->text + drafter->length_tokens;
+    for (int32_t i = 0; i < n_draft; i++) {
+        ngc_pick pick;
+        status = operations->pick(&view, drafter->text, drafter->length_tokens + (size_t)i, &pick);
+        if (status != NGC_OK || pick.token == NGC_NO_TOKEN) {
+            break;
+        }
+        drafted[i] = pick.token;
+        tokens[i] = pick.token;
+        *n_drafted = i + 1;
+        if (pick.token == drafter->rule.eos) {
+            break;
+        }
+    }
+    if (status != NGC_OK) {
+        *n_drafted = 0;
+    }
+    return status;
+}
+
+ngc_status ngc_drafter_trace(ngc_drafter *drafter, int32_t n_draft, ngc_step *steps,
+                             int32_t *n_steps, ngc_probe *probe)
+{
+    *n_steps = 0;
+    memset(probe, 0, sizeof *probe);
+    ngc_status status = begin_draft(drafter, n_draft);
+    if (status != NGC_OK || drafter->length_tokens < 2) {
+        return status;
+    }
+    ngc_view view = view_of(drafter);
+    const ngc_cache_operations *operations = drafter->context->operations;
+    int32_t *drafted = drafter->text + drafter->length_tokens;
+    for (int32_t i = 0; i < n_draft; i++) {
+        ngc_pick pick;
+        status = operations->pick_recorded(&view, drafter->text,
+                                           drafter->length_tokens + (size_t)i, &pick, &steps[i],
+                                           probe);
+        if (status != NGC_OK) {
+            *n_steps = 0;
+            break;
+        }
+        *n_steps = i + 1;
+        if (pick.token == NGC_NO_TOKEN) {
+            break;
+        }
+        drafted[i] = pick.token;
+        if (pick.token == drafter->rule.eos) {
+            break;
+        }
+    }
+    return status;
+}
+
+/* ---- looking ---- */
+
+size_t ngc_drafter_length(const ngc_drafter *drafter)
+{
+    return drafter->length_tokens;
+}
+
+const int32_t *ngc_drafter_text_view(const ngc_drafter *drafter)
+{
+    return drafter->text;
+}
+
+const ngc_cache *ngc_drafter_context_view(const ngc_drafter *drafter)
+{
+    return drafter->context;
+}
+
+ngc_status ngc_drafter_scratch_memory(const ngc_drafter *drafter, ngc_memory *memory)
+{
+    ngc_memory_of(&drafter->scratch, memory);
+    return NGC_OK;
+}
+
+void ngc_drafter_fail_allocation(ngc_drafter *drafter, int64_t nth)
+{
+    drafter->scratch.fail_in = nth;
+    drafter->own.fail_in = nth;
+    drafter->context->allocator.fail_in = nth;
+}

@@ -1,0 +1,115 @@
+/* ngc_files.c - llama.cpp's cache file, read and written in pieces; the format is in ngc.h.
+ *
+ * Nothing in a file is trusted: a record's claimed length is held against what the file still
+ * has before anything is allocated for it.
+ */
+#include "ngc_bytes.h"
+#include "ngc_internal.h"
+
+enum { HEAD_BYTES = 4 * NGC_N_MAX + 4, PAIR_BYTES = 8 };
+
+/* Reads and checks a key: used slots first, the rest NGC_NO_TOKEN. */
+static ngc_status read_key(const uint8_t *in, ngc_key *key)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < NGC_N_MAX; i++) {
+        key->tokens[i] = ngc_get_int32(in + 4 * i);
+        if (key->tokens[i] == NGC_NO_TOKEN) {
+            continue;
+        }
+        if (key->tokens[i] < 0 || key->tokens[i] == INT32_MAX || n != i) {
+            return NGC_BAD_RECORD;
+        }
+        n++;
+    }
+    return n == 0 ? NGC_BAD_RECORD : NGC_OK;
+}
+
+/* Decodes the pairs into `pairs`, checked. */
+static ngc_status read_pairs(const uint8_t *in, size_t n_pairs, int32_t *pairs)
+{
+    for (size_t i = 0; i < n_pairs; i++) {
+        pairs[2 * i] = ngc_get_int32(in + PAIR_BYTES * i);
+        pairs[2 * i + 1] = ngc_get_int32(in + PAIR_BYTES * i + 4);
+        if (pairs[2 * i] < 0 || pairs[2 * i] == INT32_MAX || pairs[2 * i + 1] <= 0) {
+            return NGC_BAD_RECORD;
+        }
+    }
+    return NGC_OK;
+}
+
+static ngc_status load_record(ngc_cache *cache, const uint8_t *record, size_t n_pairs,
+                              ngc_load_report *report)
+{
+    ngc_key key;
+    ngc_status status = read_key(record, &key);
+    if (status != NGC_OK) {
+        return status;
+    }
+    size_t bytes = n_pairs * PAIR_BYTES;
+    int32_t *pairs = ngc_alloc(&cache->allocator, bytes, NGC_KIND_OTHER);
+    if (pairs == NULL) {
+        return NGC_NO_MEMORY;
+    }
+    status = read_pairs(record + HEAD_BYTES, n_pairs, pairs);
+    int32_t n = ngc_key_length(&key);
+    if (status == NGC_OK && (n < cache->n_min || n > cache->n_max)) {
+        report->n_left_out++;
+    } else if (status == NGC_OK) {
+        status = cache->operations->insert(cache, &key, pairs, n_pairs);
+        report->n_grams += status == NGC_OK;
+        report->n_followers += status == NGC_OK ? (int64_t)n_pairs : 0;
+    }
+    ngc_free(&cache->allocator, pairs, bytes, NGC_KIND_OTHER);
+    return status;
+}
+
+ngc_status ngc_cache_load_legacy(ngc_cache *cache, const uint8_t *piece, size_t piece_bytes,
+                                 uint64_t file_left_bytes, size_t *n_used,
+                                 ngc_load_report *report)
+{
+    size_t used = 0;
+    ngc_status status = NGC_OK;
+    *n_used = 0;
+    if (piece_bytes > file_left_bytes) {
+        return NGC_BAD_ARGUMENT;
+    }
+    while (status == NGC_OK && used < piece_bytes) {
+        size_t here = piece_bytes - used;
+        uint64_t left = file_left_bytes - used;
+        if (left < HEAD_BYTES) {
+            status = NGC_TRUNCATED;
+            break;
+        }
+        if (here < HEAD_BYTES) {
+            break;
+        }
+        int32_t claimed = ngc_get_int32(piece + used + 4 * NGC_N_MAX);
+        if (claimed <= 0) {
+            status = NGC_BAD_RECORD;
+            break;
+        }
+        uint64_t record_bytes = HEAD_BYTES + (uint64_t)claimed * PAIR_BYTES;
+        if (record_bytes > left) {
+            status = NGC_TRUNCATED;
+            break;
+        }
+        if (record_bytes > here) {
+            break;
+        }
+        status = load_record(cache, piece + used, (size_t)claimed, report);
+        if (status == NGC_OK) {
+            used += (size_t)record_bytes;
+            report->n_bytes += (int64_t)record_bytes;
+        }
+    }
+    *n_used = used;
+    return status;
+}
+
+ngc_status ngc_cache_save_legacy(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *buffer,
+                                 size_t capacity_bytes, size_t *n_written)
+{
+    *n_written = 0;
+    return cache->operations->save(cache, cursor, buffer, capacity_bytes, n_written);
+}

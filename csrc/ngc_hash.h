@@ -1,0 +1,56 @@
+/* ngc_hash.h - n-grams as keys, and llama.cpp's hash of them.
+ *
+ * A key is four token slots; those an n-gram does not use hold NGC_NO_TOKEN. The hash is the xor
+ * over the slots of token * 11400714819323198485 (2^64 / golden ratio), each token sign-extended.
+ * It is symmetric: (a, b) and (b, a) collide, and every (a, a) hashes to the same value.
+ * Source: llama.cpp, common/ngram-cache.h.
+ */
+#ifndef NGC_HASH_H
+#define NGC_HASH_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "ngc.h"
+#include "ngc_platform.h"
+
+typedef struct ngc_key {
+    int32_t tokens[NGC_N_MAX];
+} ngc_key;
+
+NGC_INLINE ngc_key ngc_key_of(const int32_t *tokens, int32_t n)
+{
+    ngc_key key = {{NGC_NO_TOKEN, NGC_NO_TOKEN, NGC_NO_TOKEN, NGC_NO_TOKEN}};
+    for (int32_t i = 0; i < n; i++) {
+        key.tokens[i] = tokens[i];
+    }
+    return key;
+}
+
+/* How many slots are used: they stand first. */
+NGC_INLINE int32_t ngc_key_length(const ngc_key *key)
+{
+    int32_t n = 0;
+    while (n < NGC_N_MAX && key->tokens[n] != NGC_NO_TOKEN) {
+        n++;
+    }
+    return n;
+}
+
+NGC_INLINE bool ngc_key_equal(const ngc_key *a, const ngc_key *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+NGC_INLINE uint64_t ngc_hash_token(int32_t token)
+{
+    return (uint64_t)(int64_t)token * UINT64_C(11400714819323198485);
+}
+
+NGC_INLINE uint64_t ngc_hash_key(const ngc_key *key)
+{
+    return ngc_hash_token(key->tokens[0]) ^ ngc_hash_token(key->tokens[1]) ^
+           ngc_hash_token(key->tokens[2]) ^ ngc_hash_token(key->tokens[3]);
+}
+
+#endif

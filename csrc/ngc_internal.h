@@ -1,0 +1,78 @@
+/* ngc_internal.h - what the engine's files share; not part of the contract.
+ *
+ * A cache is one of several structures behind one small table of operations. Those are called
+ * once a token, a file record or a draft step; what runs once a candidate is inlined into them
+ * (ngc_rule.h).
+ */
+#ifndef NGC_INTERNAL_H
+#define NGC_INTERNAL_H
+
+#include "ngc.h"
+#include "ngc_alloc.h"
+#include "ngc_hash.h"
+
+/* The caches that one draft step reads, and where its copies come from. */
+typedef struct ngc_view {
+    const ngc_cache *context; /* NULL: not asked */
+    const ngc_cache *dynamic_cache;
+    const ngc_cache *static_cache;
+    const ngc_rule *rule;
+    const ngc_toggles *toggles;
+    ngc_allocator *scratch;
+} ngc_view;
+
+/* One run of the rule on `length_tokens` tokens; fills `step` and `probe` where it records. */
+typedef struct ngc_pick {
+    int32_t token; /* NGC_NO_TOKEN: the rule stopped */
+    int32_t from;
+    int32_t n;
+} ngc_pick;
+
+typedef struct ngc_cache_operations {
+    void (*destroy)(ngc_cache *cache);
+    void (*clear)(ngc_cache *cache);
+    ngc_status (*set_buckets)(ngc_cache *cache, size_t n_buckets); /* of an empty one */
+    ngc_status (*update)(ngc_cache *cache, const int32_t *text, size_t length_tokens,
+                         size_t n_new_tokens);
+    ngc_status (*merge)(ngc_cache *cache, const ngc_cache *added);
+    ngc_status (*insert)(ngc_cache *cache, const ngc_key *key, const int32_t *pairs,
+                         size_t n_pairs);
+    void (*followers)(const ngc_cache *cache, const ngc_key *key, int32_t *tokens,
+                      int32_t *counts, size_t capacity, size_t *n_followers);
+    void (*facts)(const ngc_cache *cache, ngc_cache_facts *facts);
+    void (*walk)(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_facts *facts,
+                 size_t capacity, size_t *n_written);
+    ngc_status (*save)(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *buffer,
+                       size_t capacity_bytes, size_t *n_written);
+    const char *(*broken)(const ngc_cache *cache);
+    ngc_status (*pick)(const ngc_view *view, const int32_t *text, size_t length_tokens,
+                       ngc_pick *pick);
+    ngc_status (*pick_recorded)(const ngc_view *view, const int32_t *text, size_t length_tokens,
+                                ngc_pick *pick, ngc_step *step, ngc_probe *probe);
+} ngc_cache_operations;
+
+/* The common head of every kind of cache. */
+struct ngc_cache {
+    const ngc_cache_operations *operations;
+    ngc_toggles toggles;
+    int32_t n_min;
+    int32_t n_max;
+    ngc_allocator allocator;
+};
+
+/* The instances; each makes an empty cache of its kind. */
+ngc_status ngc_chained_chained_new(const ngc_toggles *toggles, int32_t n_min, int32_t n_max,
+                                   ngc_cache **out);
+
+/* Whether two caches can be read by one instance of the rule. */
+int ngc_same_structure(const ngc_toggles *a, const ngc_toggles *b);
+
+ngc_status ngc_check_toggles(const ngc_toggles *toggles);
+ngc_status ngc_check_rule(const ngc_rule *rule);
+ngc_status ngc_check_tokens(const int32_t *tokens, size_t n_tokens);
+
+/* A follower seen while a row is scanned: kept if it is among the best NGC_SHOWN. */
+void ngc_row_show(ngc_row *row, int32_t token, int32_t count, int64_t weight, int64_t score,
+                  int by_token);
+
+#endif

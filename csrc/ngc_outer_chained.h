@@ -1,0 +1,202 @@
+/* ngc_outer_chained.h - template: the outer table from n-gram to followers as a hash map that
+ * costs and orders as GNU libstdc++'s unordered_map<common_ngram, ...> does.
+ *
+ * The same list and buckets as in ngc_followers_chained.h, with two differences: a node carries
+ * its whole hash (libstdc++ does so when the hash may throw), and its followers stand inside it:
+ *
+ *     node   next 8 | key 16 | followers 56 | hash 8   = 88 bytes, one malloc
+ *
+ * Included with OUTER = chained and FOLLOWERS set; see ngc_names.h.
+ */
+
+typedef struct ENTRY_T {
+    struct ENTRY_T *next;
+    ngc_key key;
+    FOLLOWERS_T followers;
+    uint64_t hash;
+} ENTRY_T;
+
+typedef struct TABLE_T {
+    ENTRY_T ***buckets;
+    size_t n_buckets;
+    ENTRY_T *head;
+    size_t length;
+    size_t grow_past;
+    ENTRY_T **single_bucket;
+} TABLE_T;
+
+NGC_INLINE void T(init)(TABLE_T *table)
+{
+    table->buckets = &table->single_bucket;
+    table->n_buckets = 1;
+    table->head = NULL;
+    table->length = 0;
+    table->grow_past = 0;
+    table->single_bucket = NULL;
+}
+
+NGC_INLINE ENTRY_T *T(first)(const TABLE_T *table)
+{
+    return table->head;
+}
+
+NGC_INLINE ENTRY_T *T(next)(const ENTRY_T *entry)
+{
+    return entry->next;
+}
+
+/* The entry of a key, or NULL; *visited counts the nodes looked at. */
+NGC_INLINE ENTRY_T *T(find)(const TABLE_T *table, const ngc_key *key, int64_t *visited)
+{
+    if (table->length == 0) {
+        return NULL;
+    }
+    uint64_t hash = ngc_hash_key(key);
+    size_t bucket = (size_t)(hash % table->n_buckets);
+    ENTRY_T **link = table->buckets[bucket];
+    if (link == NULL) {
+        return NULL;
+    }
+    for (ENTRY_T *entry = *link;; entry = entry->next) {
+        *visited += 1;
+        if (entry->hash == hash && ngc_key_equal(&entry->key, key)) {
+            return entry;
+        }
+        if (entry->next == NULL || entry->next->hash % table->n_buckets != bucket) {
+            return NULL;
+        }
+    }
+}
+
+NGC_INLINE void T(link)(TABLE_T *table, ENTRY_T *entry)
+{
+    size_t bucket = (size_t)(entry->hash % table->n_buckets);
+    if (table->buckets[bucket] != NULL) {
+        entry->next = *table->buckets[bucket];
+        *table->buckets[bucket] = entry;
+        return;
+    }
+    entry->next = table->head;
+    table->head = entry;
+    if (entry->next != NULL) {
+        table->buckets[entry->next->hash % table->n_buckets] = &entry->next;
+    }
+    table->buckets[bucket] = &table->head;
+}
+
+NGC_INLINE void T(free_buckets)(ngc_allocator *allocator, TABLE_T *table)
+{
+    if (table->buckets != &table->single_bucket) {
+        ngc_free(allocator, table->buckets, table->n_buckets * sizeof *table->buckets,
+                 NGC_KIND_INDEX);
+    }
+}
+
+/* Other buckets for the same list, in the order that growing to them gives. */
+static NGC_NOINLINE ngc_status T(rebucket)(ngc_allocator *allocator, TABLE_T *table,
+                                           size_t n_buckets)
+{
+    size_t bytes = n_buckets * sizeof *table->buckets;
+    ENTRY_T ***buckets = ngc_alloc(allocator, bytes, NGC_KIND_INDEX);
+    if (buckets == NULL) {
+        return NGC_NO_MEMORY;
+    }
+    memset(buckets, 0, bytes);
+    T(free_buckets)(allocator, table);
+    ENTRY_T *entry = table->head;
+    table->buckets = buckets;
+    table->n_buckets = n_buckets;
+    table->grow_past = n_buckets;
+    table->head = NULL;
+    while (entry != NULL) {
+        ENTRY_T *next = entry->next;
+        T(link)(table, entry);
+        entry = next;
+    }
+    return NGC_OK;
+}
+
+/* Adds a key that is absent, with a copy of the followers, as emplace(key, followers) does. */
+NGC_INLINE ngc_status T(insert)(ngc_allocator *allocator, TABLE_T *table, const ngc_key *key,
+                                const FOLLOWERS_T *followers)
+{
+    ENTRY_T *entry = ngc_alloc(allocator, sizeof *entry, NGC_KIND_NGRAMS);
+    if (entry == NULL) {
+        return NGC_NO_MEMORY;
+    }
+    if (F(copy)(allocator, &entry->followers, followers) != NGC_OK) {
+        ngc_free(allocator, entry, sizeof *entry, NGC_KIND_NGRAMS);
+        return NGC_NO_MEMORY;
+    }
+    entry->key = *key;
+    entry->hash = ngc_hash_key(key);
+    if (table->length + 1 > table->grow_past &&
+        T(rebucket)(allocator, table, ngc_next_buckets(table->n_buckets)) != NGC_OK) {
+        F(destroy)(allocator, &entry->followers);
+        ngc_free(allocator, entry, sizeof *entry, NGC_KIND_NGRAMS);
+        return NGC_NO_MEMORY;
+    }
+    T(link)(table, entry);
+    table->length++;
+    return NGC_OK;
+}
+
+/* Takes an entry out that is there, leaving the others in their order. */
+static inline void T(remove)(ngc_allocator *allocator, TABLE_T *table, ENTRY_T *entry)
+{
+    size_t bucket = (size_t)(entry->hash % table->n_buckets);
+    ENTRY_T **first = table->buckets[bucket];
+    ENTRY_T **link = first;
+    while (*link != entry) {
+        link = &(*link)->next;
+    }
+    ENTRY_T *next = entry->next;
+    *link = next;
+    size_t next_bucket = next == NULL ? bucket : (size_t)(next->hash % table->n_buckets);
+    if (next_bucket != bucket) {
+        table->buckets[next_bucket] = link;
+    }
+    if (link == first && (next == NULL || next_bucket != bucket)) {
+        table->buckets[bucket] = NULL;
+    }
+    table->length--;
+    F(destroy)(allocator, &entry->followers);
+    ngc_free(allocator, entry, sizeof *entry, NGC_KIND_NGRAMS);
+}
+
+/* Frees all entries and keeps the buckets. */
+static inline void T(clear)(ngc_allocator *allocator, TABLE_T *table)
+{
+    for (ENTRY_T *entry = table->head; entry != NULL;) {
+        ENTRY_T *next = entry->next;
+        F(destroy)(allocator, &entry->followers);
+        ngc_free(allocator, entry, sizeof *entry, NGC_KIND_NGRAMS);
+        entry = next;
+    }
+    memset(table->buckets, 0, table->n_buckets * sizeof *table->buckets);
+    table->head = NULL;
+    table->length = 0;
+}
+
+static inline const char *T(broken)(const TABLE_T *table)
+{
+    size_t length = 0;
+    size_t bucket = 0;
+    int64_t visited = 0;
+    for (ENTRY_T *const *link = &table->head; *link != NULL; link = &(*link)->next) {
+        const ENTRY_T *entry = *link;
+        if (entry->hash != ngc_hash_key(&entry->key)) {
+            return "an n-gram carries a wrong hash";
+        }
+        size_t here = (size_t)(entry->hash % table->n_buckets);
+        if ((length == 0 || here != bucket) && (const void *)table->buckets[here] != link) {
+            return "a bucket does not start where its first n-gram stands";
+        }
+        if (T(find)(table, &entry->key, &visited) != entry) {
+            return "an n-gram is not found where it stands, or stands twice";
+        }
+        bucket = here;
+        length++;
+    }
+    return length == table->length ? NULL : "the number of n-grams is wrong";
+}

@@ -1,0 +1,47 @@
+"""Prompt lookup drafting, step by step, on a real C engine.
+
+The draft rule of llama.cpp's n-gram caches, every optimisation of it as a switch, and what
+each does to time and memory. `import ngram_core as ng`, then:
+
+>>> drafter = ng.Drafter()
+>>> drafter.feed([1, 2, 3, 4, 1, 2, 3])
+>>> drafter.draft(4).tolist()
+[4, 1, 2, 3]
+"""
+
+from __future__ import annotations
+
+from .caches import LoadReport, Memory, NgramCache
+from .drafter import Drafter
+from .errors import EngineMemoryError, FormatError, InputError, NgramError, StateError
+from .replay import Replay, Sample
+from .rule import LLAMA_CPP, Rule
+from .toggles import NOCOPY, STAGES, UPSTREAM, Stage, Toggles, stage
+from .trace import Candidate, Row, Step
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "LLAMA_CPP",
+    "NOCOPY",
+    "STAGES",
+    "UPSTREAM",
+    "Candidate",
+    "Drafter",
+    "EngineMemoryError",
+    "FormatError",
+    "InputError",
+    "LoadReport",
+    "Memory",
+    "NgramCache",
+    "NgramError",
+    "Replay",
+    "Row",
+    "Rule",
+    "Sample",
+    "Stage",
+    "StateError",
+    "Step",
+    "Toggles",
+    "stage",
+]

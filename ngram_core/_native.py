@@ -1,0 +1,589 @@
+"""The only module that calls the C engine: handles, arrays in and out, errors by code.
+
+Everything above it speaks Python and numpy; another loader of the same engine (WebAssembly,
+say) would replace this file alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import EngineMemoryError, FormatError, InputError, NgramError, StateError
+from .rule import Rule
+from .toggles import Toggles
+from .trace import CacheName, Candidate, Row, Step, Verdict
+
+try:
+    from ._ngram import ffi, lib
+except ImportError as error:
+    raise ImportError(
+        "ngram_core's C engine is not built for this Python; in a checkout run "
+        "`pip install -e .` (it needs a C compiler), elsewhere `pip install --force-reinstall "
+        f"ngram-core` ({error})"
+    ) from error
+
+Tokens = npt.NDArray[np.int32]
+
+MAX_TOKEN = 2**31 - 2
+MAX_DRAFT = int(lib.NGC_MAX_DRAFT)
+
+CALL_DTYPE = np.dtype(
+    [("draft_ns", "<i4"), ("update_ns", "<i4"), ("n_drafted", "<i4"), ("n_accept", "<i4")]
+)
+NGRAM_DTYPE = np.dtype(
+    [("tokens", "<i4", (4,)), ("n", "<i4"), ("n_followers", "<i4"), ("sum", "<i8")]
+)
+
+# ---- errors -----------------------------------------------------------------------------------
+
+_ERRORS: dict[int, tuple[type[NgramError], str]] = {
+    lib.NGC_NO_MEMORY: (EngineMemoryError, "not enough memory; nothing was changed"),
+    lib.NGC_BAD_ARGUMENT: (InputError, "an argument is out of range"),
+    lib.NGC_BAD_TOKEN: (InputError, f"a token id is not in 0..{MAX_TOKEN}"),
+    lib.NGC_TRUNCATED: (FormatError, "the file ends in the middle of a record"),
+    lib.NGC_BAD_RECORD: (FormatError, "this is no record of an n-gram cache"),
+    lib.NGC_DUPLICATE: (FormatError, "an n-gram or a follower stands twice"),
+    lib.NGC_UNSUPPORTED: (InputError, "these toggles do not go together"),
+    lib.NGC_SMALL_BUFFER: (StateError, "a buffer is too small for one record"),
+}
+
+
+def error_of(status: int, what: str) -> NgramError:
+    """The exception for a status of the engine, its message beginning with `what`."""
+    kind, text = _ERRORS.get(status, (NgramError, f"unknown engine status {status}"))
+    return kind(f"{what}: {text}")
+
+
+def _check(status: int, what: str) -> None:
+    if status != lib.NGC_OK:
+        raise error_of(status, what)
+
+
+# ---- arrays -----------------------------------------------------------------------------------
+
+
+def as_tokens(tokens: npt.NDArray[Any] | Sequence[int], n_vocab: int | None = None) -> Tokens:
+    """Token ids as a contiguous one-dimensional int32 array, each in range.
+
+    Raises:
+        InputError: not integers, not one-dimensional, or an id outside 0..n_vocab - 1 (without a
+            vocabulary 0..2^31 - 2); the message names the first bad position.
+    """
+    array = np.asarray(tokens)
+    if array.size == 0:
+        return np.zeros(0, dtype=np.int32)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise InputError(
+            f"token ids: need a one-dimensional array of integers, got {array.ndim} dimensions of "
+            f"{array.dtype}"
+        )
+    end = MAX_TOKEN + 1 if n_vocab is None else n_vocab
+    bad = (array < 0) | (array >= end)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise InputError(f"token id {int(array[at])} at position {at} is not in 0..{end - 1}")
+    return np.ascontiguousarray(array, dtype=np.int32)
+
+
+def _pointer(array: Tokens) -> Any:
+    return ffi.cast("int32_t *", array.ctypes.data)
+
+
+def as_count(value: int, name: str, low: int, high: int) -> int:
+    """An integer argument in low..high, or InputError naming it."""
+    try:
+        number = int(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name}={value!r}: need a whole number from {low} to {high}") from None
+    if number != value or not low <= number <= high:
+        raise InputError(f"{name}={value!r}: need a whole number from {low} to {high}")
+    return number
+
+
+# ---- settings ---------------------------------------------------------------------------------
+
+_TOGGLE_CODES: dict[str, dict[Any, int]] = {
+    "copy_followers": {False: 0, True: 1},
+    "outer": {"chained": lib.NGC_OUTER_CHAINED},
+    "followers": {"chained": lib.NGC_FOLLOWERS_CHAINED},
+    "static": {"same": lib.NGC_STATIC_SAME},
+    "hash": {"xor": lib.NGC_HASH_XOR},
+    "ties": {"library": lib.NGC_TIES_LIBRARY, "token": lib.NGC_TIES_TOKEN},
+    "score": {"int32": lib.NGC_SCORE_INT32, "exact": lib.NGC_SCORE_EXACT},
+}
+
+
+def _c_toggles(toggles: Toggles) -> Any:
+    c = ffi.new("ngc_toggles *")
+    for name, codes in _TOGGLE_CODES.items():
+        setattr(c, "static_cache" if name == "static" else name, codes[getattr(toggles, name)])
+    return c
+
+
+def _c_rule(rule: Rule) -> Any:
+    c = ffi.new("ngc_rule *")
+    for name in ("n_min", "n_max", "static_sum", "static_percent", "weight"):
+        setattr(c, name, getattr(rule, name))
+    for name in ("context_sum", "context_percent", "dynamic_sum", "dynamic_percent"):
+        setattr(c, name, list(getattr(rule, name)))
+    c.use_context = int(rule.use_context)
+    c.eos = -1 if rule.eos is None else rule.eos
+    return c
+
+
+# ---- handles ----------------------------------------------------------------------------------
+
+
+class Handle:
+    """Owns one object of the engine: one caller at a time, closed once, never used after.
+
+    A handle may borrow others for its life: many may read one, one alone may write. What is
+    lent cannot be closed or changed by its owner until it is given back.
+    """
+
+    def __init__(self, what: str, pointer: Any, free: Any, loans: Loans | None = None) -> None:
+        self.what = what
+        self._pointer = ffi.gc(pointer, free)
+        self._lock = threading.RLock()
+        self._readers = 0
+        self._writer = False
+        self._loans = loans
+
+    @property
+    def closed(self) -> bool:
+        return self._pointer is None
+
+    @contextmanager
+    def use(self) -> Iterator[Any]:
+        """The engine's pointer, for one call; waits while another thread is in one."""
+        with ExitStack() as locks:
+            locks.enter_context(self._lock)
+            for written in self._loans.written if self._loans else ():
+                locks.enter_context(written._lock)
+            if self._pointer is None:
+                raise StateError(f"this {self.what} was closed")
+            yield self._pointer
+
+    def _refuse_if_lent(self) -> None:
+        if self._readers or self._writer:
+            raise StateError(
+                f"this {self.what} is in use by a drafter or a replay; close that first"
+            )
+
+    @contextmanager
+    def change(self) -> Iterator[Any]:
+        """The same for a call that changes the object: refused while it is lent."""
+        with self.use() as pointer:
+            self._refuse_if_lent()
+            yield pointer
+
+    def close(self) -> None:
+        with self._lock:
+            if self._pointer is None:
+                return
+            self._refuse_if_lent()
+            ffi.release(self._pointer)
+            self._pointer = None
+        if self._loans:
+            self._loans.give_back()
+
+
+class Loans:
+    """What one handle has borrowed from others. Gives all back if its `with` block fails, when
+    the borrower is closed, or when it is dropped."""
+
+    def __init__(self) -> None:
+        self.read: list[Handle] = []
+        self.written: list[Handle] = []
+
+    def __enter__(self) -> Loans:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is not None:
+            self.give_back()
+
+    def reader(self, handle: Handle | None) -> Any:
+        """A pointer to read through, NULL for None."""
+        if handle is None:
+            return ffi.NULL
+        with handle.use() as pointer:
+            if handle._writer:
+                handle._refuse_if_lent()
+            handle._readers += 1
+            self.read.append(handle)
+            return pointer
+
+    def writer(self, handle: Handle | None) -> Any:
+        """A pointer to write through, NULL for None; nobody else may have it."""
+        if handle is None:
+            return ffi.NULL
+        with handle.change() as pointer:
+            handle._writer = True
+            self.written.append(handle)
+            return pointer
+
+    def give_back(self) -> None:
+        for handle in self.read:
+            handle._readers -= 1
+        for handle in self.written:
+            handle._writer = False
+        self.read.clear()
+        self.written.clear()
+
+    def __del__(self) -> None:
+        self.give_back()
+
+
+def _memory(fill: Any, pointer: Any) -> dict[str, int]:
+    memory = ffi.new("ngc_memory *")
+    _check(fill(pointer, memory), "memory")
+    return {name: int(getattr(memory, name)) for name, _ in ffi.typeof("ngc_memory").fields}
+
+
+class NativeCache(Handle):
+    """A cache of the engine."""
+
+    def __init__(self, toggles: Toggles, n_min: int, n_max: int) -> None:
+        out = ffi.new("ngc_cache **")
+        _check(lib.ngc_cache_new(_c_toggles(toggles), n_min, n_max, out), "new cache")
+        super().__init__("cache", out[0], lib.ngc_cache_free)
+
+    def clear(self) -> None:
+        with self.change() as pointer:
+            lib.ngc_cache_clear(pointer)
+
+    def update(self, text: Tokens, n_new: int) -> None:
+        with self.change() as pointer:
+            _check(lib.ngc_cache_update(pointer, _pointer(text), len(text), n_new), "counting")
+
+    def merge(self, added: NativeCache) -> None:
+        with self.change() as pointer, added.use() as other:
+            _check(lib.ngc_cache_merge(pointer, other), "merging")
+
+    def followers(self, ngram: Tokens) -> tuple[Tokens, Tokens]:
+        n_followers = ffi.new("size_t *")
+        with self.use() as pointer:
+            for capacity in (16, None):
+                size = n_followers[0] if capacity is None else capacity
+                tokens = np.empty(size, dtype=np.int32)
+                counts = np.empty(size, dtype=np.int32)
+                status = lib.ngc_cache_followers(
+                    pointer, _pointer(ngram), len(ngram), _pointer(tokens), _pointer(counts), size,
+                    n_followers,
+                )  # fmt: skip
+                _check(status, "followers")
+                if n_followers[0] <= size:
+                    break
+        return tokens[: n_followers[0]].copy(), counts[: n_followers[0]].copy()
+
+    def facts(self) -> dict[str, Any]:
+        facts = ffi.new("ngc_cache_facts *")
+        with self.use() as pointer:
+            _check(lib.ngc_cache_facts_of(pointer, facts), "facts")
+        return {
+            "n_grams": int(facts.n_grams),
+            "n_grams_by_n": tuple(int(x) for x in facts.n_grams_by_n),
+            "n_followers": int(facts.n_followers),
+            "n_buckets": int(facts.n_buckets),
+        }
+
+    def memory(self) -> dict[str, int]:
+        with self.use() as pointer:
+            return _memory(lib.ngc_cache_memory, pointer)
+
+    def validate(self) -> None:
+        reason = ffi.new("char **")
+        with self.use() as pointer:
+            status = lib.ngc_cache_validate(pointer, reason)
+        if status != lib.NGC_OK:
+            raise NgramError(f"the cache is broken: {ffi.string(reason[0]).decode()}")
+
+    def walk(self, chunk: int = 65536) -> Iterator[npt.NDArray[np.void]]:
+        """All n-grams in list order, as arrays of NGRAM_DTYPE."""
+        cursor = ffi.new("ngc_cursor *")
+        n_written = ffi.new("size_t *")
+        while True:
+            facts = np.empty(chunk, dtype=NGRAM_DTYPE)
+            with self.use() as pointer:
+                buffer = ffi.cast("ngc_ngram_facts *", facts.ctypes.data)
+                _check(lib.ngc_cache_walk(pointer, cursor, buffer, chunk, n_written), "walking")
+            if n_written[0] == 0:
+                return
+            yield facts[: n_written[0]]
+
+    def load_legacy(
+        self, piece: bytes | memoryview, file_left: int, report: Any
+    ) -> tuple[int, int]:
+        """Status and how many bytes of the piece were used; see ngc.h."""
+        n_used = ffi.new("size_t *")
+        with self.change() as pointer:
+            buffer = ffi.from_buffer("uint8_t[]", piece)
+            status = lib.ngc_cache_load_legacy(
+                pointer, buffer, len(piece), file_left, n_used, report
+            )
+        return int(status), int(n_used[0])
+
+    def save_legacy(self, chunk: int = 1 << 20) -> Iterator[memoryview]:
+        """The cache as llama.cpp's file, in pieces that are valid until the next one."""
+        cursor = ffi.new("ngc_cursor *")
+        n_written = ffi.new("size_t *")
+        buffer = bytearray(chunk)
+        while True:
+            with self.use() as pointer:
+                view = ffi.from_buffer("uint8_t[]", buffer)
+                status = lib.ngc_cache_save_legacy(pointer, cursor, view, len(buffer), n_written)
+                ffi.release(view)
+            if status == lib.NGC_SMALL_BUFFER:
+                buffer = bytearray(2 * len(buffer))
+                continue
+            _check(status, "saving")
+            if n_written[0] == 0:
+                return
+            yield memoryview(buffer)[: n_written[0]]
+
+    def fail_allocation(self, nth: int) -> None:
+        """For tests: the nth allocation from now on fails."""
+        with self.use() as pointer:
+            lib.ngc_cache_fail_allocation(pointer, nth)
+
+
+def new_load_report() -> Any:
+    return ffi.new("ngc_load_report *")
+
+
+# ---- drafting ---------------------------------------------------------------------------------
+
+_CACHES: dict[int, CacheName] = {
+    lib.NGC_FROM_CONTEXT: "context",
+    lib.NGC_FROM_DYNAMIC: "dynamic",
+    lib.NGC_FROM_STATIC: "static",
+}
+_VERDICTS: dict[int, Verdict] = {
+    lib.NGC_ROW_TOO_SHORT: "too short",
+    lib.NGC_ROW_NOT_SEEN: "not seen",
+    lib.NGC_ROW_TOO_RARE: "too rare",
+    lib.NGC_ROW_TOO_SPLIT: "too split",
+    lib.NGC_ROW_RARE_AND_SPLIT: "too rare and too split",
+    lib.NGC_ROW_NO_SCORE: "no score",
+    lib.NGC_ROW_PASSES: "passes",
+}
+
+
+def _row(c: Any) -> Row:
+    shown = tuple(
+        Candidate(int(x.token), int(x.count), int(x.weight), int(x.score))
+        for x in c.shown[0 : c.n_shown]
+    )
+    return Row(
+        cache=_CACHES[getattr(c, "from")],
+        n=c.n,
+        verdict=_VERDICTS[c.verdict],
+        sum=c.sum,
+        min_sum=c.min_sum,
+        share=c.share,
+        needed=c.needed,
+        min_percent=c.min_percent,
+        best=None if c.best_token == -1 else c.best_token,
+        best_count=c.best_count,
+        best_score=c.best_score,
+        n_followers=c.n_followers,
+        candidates=shown,
+        rest_followers=c.n_followers - len(shown),
+        rest_sum=c.rest_sum,
+    )
+
+
+def _step(c: Any) -> Step:
+    drafted = c.token != -1
+    return Step(
+        length=c.length_tokens,
+        token=c.token if drafted else None,
+        source=_CACHES[getattr(c, "from")] if drafted else None,
+        n=c.n if drafted else None,
+        rows=tuple(_row(row) for row in c.rows[0 : c.n_rows]),
+        weights=_row(c.weights) if c.has_weights else None,
+    )
+
+
+class NativeDrafter(Handle):
+    """A drafter of the engine; borrows its static and dynamic cache until it is closed."""
+
+    def __init__(
+        self,
+        toggles: Toggles,
+        rule: Rule,
+        static: NativeCache | None,
+        dynamic: NativeCache | None,
+    ) -> None:
+        out = ffi.new("ngc_drafter **")
+        with Loans() as loans:
+            borrowed = loans.reader(static), loans.writer(dynamic)
+            status = lib.ngc_drafter_new(_c_toggles(toggles), _c_rule(rule), *borrowed, out)
+            _check(status, "new drafter")
+        super().__init__("drafter", out[0], lib.ngc_drafter_free, loans)
+
+    def feed(self, tokens: Tokens) -> None:
+        n_done = ffi.new("size_t *")
+        with self.use() as pointer:
+            _check(lib.ngc_drafter_feed(pointer, _pointer(tokens), len(tokens), n_done), "feeding")
+
+    def draft(self, n_draft: int) -> Tokens:
+        tokens = np.empty(n_draft, dtype=np.int32)
+        n_drafted = ffi.new("int32_t *")
+        with self.use() as pointer:
+            status = lib.ngc_drafter_draft(pointer, n_draft, _pointer(tokens), n_drafted)
+            _check(status, "drafting")
+        return tokens[: n_drafted[0]].copy()
+
+    def trace(self, n_draft: int) -> tuple[tuple[Step, ...], dict[str, Any]]:
+        steps = ffi.new("ngc_step[]", n_draft + 1)
+        n_steps = ffi.new("int32_t *")
+        probe = ffi.new("ngc_probe *")
+        with self.use() as pointer:
+            _check(lib.ngc_drafter_trace(pointer, n_draft, steps, n_steps, probe), "drafting")
+        counters = {
+            name: list(getattr(probe, name)) if field.type.kind == "array" else getattr(probe, name)
+            for name, field in ffi.typeof("ngc_probe").fields
+        }
+        return tuple(_step(steps[i]) for i in range(n_steps[0])), counters
+
+    def rewind(self, length: int) -> None:
+        with self.use() as pointer:
+            _check(lib.ngc_drafter_rewind(pointer, length), "rewinding")
+
+    def end_text(self) -> None:
+        with self.use() as pointer:
+            _check(lib.ngc_drafter_end_text(pointer), "ending the text")
+
+    def length(self) -> int:
+        with self.use() as pointer:
+            return int(lib.ngc_drafter_length(pointer))
+
+    def text(self) -> Tokens:
+        with self.use() as pointer:
+            length = int(lib.ngc_drafter_length(pointer))
+            if length == 0:
+                return np.zeros(0, dtype=np.int32)
+            view = ffi.buffer(lib.ngc_drafter_text_view(pointer), 4 * length)
+            return np.frombuffer(view, dtype=np.int32).copy()
+
+    def context_followers(self, ngram: Tokens) -> tuple[Tokens, Tokens]:
+        n_followers = ffi.new("size_t *")
+        with self.use() as pointer:
+            context = lib.ngc_drafter_context_view(pointer)
+            args = (context, _pointer(ngram), len(ngram))
+            _check(lib.ngc_cache_followers(*args, ffi.NULL, ffi.NULL, 0, n_followers), "followers")
+            tokens = np.empty(n_followers[0], dtype=np.int32)
+            counts = np.empty(n_followers[0], dtype=np.int32)
+            status = lib.ngc_cache_followers(
+                *args, _pointer(tokens), _pointer(counts), len(tokens), n_followers
+            )
+            _check(status, "followers")
+        return tokens, counts
+
+    def context_memory(self) -> dict[str, int]:
+        with self.use() as pointer:
+            return _memory(lib.ngc_cache_memory, lib.ngc_drafter_context_view(pointer))
+
+    def scratch_memory(self) -> dict[str, int]:
+        with self.use() as pointer:
+            return _memory(lib.ngc_drafter_scratch_memory, pointer)
+
+    def fail_allocation(self, nth: int) -> None:
+        """For tests: the nth allocation of each of its allocators fails."""
+        with self.use() as pointer:
+            lib.ngc_drafter_fail_allocation(pointer, nth)
+
+
+class NativeReplay(Handle):
+    """A replay of the engine; borrows tokens, static and dynamic cache until it is closed."""
+
+    def __init__(
+        self,
+        toggles: Toggles,
+        rule: Rule,
+        tokens: Tokens,
+        static: NativeCache | None,
+        dynamic: NativeCache | None,
+        n_ctx: int,
+        n_draft: int,
+        keep_tail: bool,
+        record_drafts: bool,
+        record_calls: bool,
+    ) -> None:
+        options = ffi.new("ngc_replay_options *")
+        options.n_ctx = n_ctx
+        options.n_draft = n_draft
+        options.tail = lib.NGC_TAIL_KEEP if keep_tail else lib.NGC_TAIL_DROP
+        options.record = record_drafts * lib.NGC_RECORD_DRAFTS + record_calls * lib.NGC_RECORD_CALLS
+        out = ffi.new("ngc_replay **")
+        with Loans() as loans:
+            borrowed = loans.reader(static), loans.writer(dynamic)
+            settings = _c_toggles(toggles), _c_rule(rule), options
+            text = _pointer(tokens), len(tokens)
+            _check(lib.ngc_replay_new(*settings, *text, *borrowed, out), "new replay")
+        super().__init__("replay", out[0], lib.ngc_replay_free, loans)
+        self._tokens = tokens  # the engine reads them where they lie
+        self._n_draft = n_draft
+
+    def advance(self, max_tokens: int, max_ns: int) -> dict[str, int]:
+        sample = ffi.new("ngc_sample *")
+        with self.use() as pointer:
+            _check(lib.ngc_replay_advance(pointer, max_tokens, max_ns, sample), "replaying")
+        return {name: int(getattr(sample, name)) for name, _ in ffi.typeof("ngc_sample").fields}
+
+    def take_drafts(self) -> list[Tokens]:
+        buffer = np.empty(65536 + self._n_draft, dtype=np.int32)
+        n_written = ffi.new("size_t *")
+        drafts: list[Tokens] = []
+        while True:
+            with self.use() as pointer:
+                status = lib.ngc_replay_take_drafts(
+                    pointer, _pointer(buffer), len(buffer), n_written
+                )
+                _check(status, "taking drafts")
+            if n_written[0] == 0:
+                return drafts
+            at = 0
+            while at < n_written[0]:
+                length = int(buffer[at])
+                drafts.append(buffer[at + 1 : at + 1 + length].copy())
+                at += 1 + length
+
+    def take_calls(self) -> npt.NDArray[np.void]:
+        n_written = ffi.new("size_t *")
+        pieces: list[npt.NDArray[np.void]] = []
+        while True:
+            piece = np.empty(65536, dtype=CALL_DTYPE)
+            with self.use() as pointer:
+                buffer = ffi.cast("ngc_call *", piece.ctypes.data)
+                status = lib.ngc_replay_take_calls(pointer, buffer, len(piece), n_written)
+                _check(status, "taking calls")
+            if n_written[0] == 0:
+                return np.concatenate(pieces) if pieces else piece[:0]
+            pieces.append(piece[: n_written[0]])
+
+    def fail_allocation(self, nth: int) -> None:
+        """For tests: the nth allocation of each of its allocators fails."""
+        with self.use() as pointer:
+            lib.ngc_replay_fail_allocation(pointer, nth)
+
+
+# ---- the machine ------------------------------------------------------------------------------
+
+
+def clock_cost_ns() -> int:
+    """What one reading of the engine's clock costs here, in ns, measured now."""
+    return int(lib.ngc_clock_cost_ns())
+
+
+def compiler() -> str:
+    """Name and version of the compiler that built the engine."""
+    return str(ffi.string(lib.ngc_compiler()).decode())

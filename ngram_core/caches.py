@@ -1,0 +1,273 @@
+"""N-gram caches: build, count, merge, look up, save and load."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native
+from ._native import NGRAM_DTYPE, Tokens, as_count, as_tokens
+from .errors import FormatError, InputError, NgramError
+from .files import atomic_write
+from .toggles import NOCOPY, Toggles
+
+Progress = Callable[[float], None]
+"""Called with the fraction done, 0.0 to 1.0; what it raises stops the work."""
+
+TokensLike = npt.NDArray[Any] | Sequence[int]
+
+_SLICE_TOKENS = 1 << 18  # some 50 ms of counting: how long Ctrl-C may wait
+_PIECE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes asked of malloc by one structure, from the engine's own allocator.
+
+    `overhead_bytes` is a model of what glibc's malloc adds in headers and rounding; the other
+    figures are exact and do not include it.
+    """
+
+    live_bytes: int
+    peak_bytes: int
+    ngrams_bytes: int
+    index_bytes: int
+    followers_bytes: int
+    follower_index_bytes: int
+    other_bytes: int
+    overhead_bytes: int
+    total_bytes: int
+    allocations: int
+    live_allocations: int
+
+
+@dataclass(frozen=True)
+class LoadReport:
+    """What a file held: `n_left_out` n-grams were of sizes that the cache does not hold."""
+
+    n_bytes: int
+    n_grams: int
+    n_followers: int
+    n_left_out: int
+
+
+class NgramCache:
+    """Follower counts of n-grams: what llama.cpp calls an n-gram cache.
+
+    Args:
+        toggles: how it is stored; structures must be those of the drafter that will read it.
+        n_min: the shortest n-gram counted.
+        n_max: the longest, at most 4.
+
+    A context manager; `close()` frees its memory at once. Cost: one hash look-up a count.
+
+    >>> cache = NgramCache(n_min=2, n_max=2)
+    >>> cache.update([7, 8, 9, 7, 8, 9])
+    >>> [x.tolist() for x in cache.followers([7, 8])]
+    [[9], [2]]
+    """
+
+    def __init__(self, toggles: Toggles = NOCOPY.toggles, n_min: int = 1, n_max: int = 4) -> None:
+        if not 1 <= n_min <= n_max <= 4:
+            raise InputError(f"n-gram sizes {n_min} to {n_max}: need 1 <= smallest <= largest <= 4")
+        self.toggles = toggles
+        self.n_min = n_min
+        self.n_max = n_max
+        self.load_report: LoadReport | None = None
+        self._handle = _native.NativeCache(toggles, n_min, n_max)
+
+    # ---- making -------------------------------------------------------------------------------
+
+    @classmethod
+    def build_static(
+        cls,
+        tokens: TokensLike,
+        toggles: Toggles = NOCOPY.toggles,
+        progress: Progress | None = None,
+    ) -> NgramCache:
+        """A static cache: the 2-grams of a whole corpus, counted in slices.
+
+        Args:
+            tokens: int ids, shape (n,).
+            progress: called with the fraction done; Ctrl-C is heard between slices.
+        """
+        array = as_tokens(tokens)
+        cache = cls(toggles, n_min=2, n_max=2)
+        try:
+            for end in range(_SLICE_TOKENS, len(array) + _SLICE_TOKENS, _SLICE_TOKENS):
+                end = min(end, len(array))
+                start = (end - 1) // _SLICE_TOKENS * _SLICE_TOKENS
+                cache._handle.update(array[:end], end - start)
+                if progress is not None:
+                    progress(end / len(array))
+        except BaseException:
+            cache.close()
+            raise
+        return cache
+
+    @classmethod
+    def open(
+        cls,
+        path: str | PathLike[str],
+        toggles: Toggles = NOCOPY.toggles,
+        static: bool = False,
+        progress: Progress | None = None,
+    ) -> NgramCache:
+        """Loads llama.cpp's cache file.
+
+        Args:
+            static: hold 2-grams only; others are counted in `load_report.n_left_out`.
+
+        Raises:
+            FormatError: the message names file, byte offset and what is wrong there.
+            OSError: the file cannot be read.
+        """
+        cache = cls(toggles, 2 if static else 1, 2 if static else 4)
+        try:
+            cache.load_report = _load_legacy(cache._handle, Path(path), progress)
+        except BaseException:
+            cache.close()
+            raise
+        return cache
+
+    # ---- counting -----------------------------------------------------------------------------
+
+    def update(self, text: TokensLike, n_new: int | None = None) -> None:
+        """Counts the last `n_new` tokens of the text (default: all) as followers.
+
+        For n = n_min..n_max in turn, each new token at position i >= n follows the n-gram that
+        stands before it.
+        """
+        array = as_tokens(text)
+        count = len(array) if n_new is None else as_count(n_new, "n_new", 0, len(array))
+        self._handle.update(array, count)
+
+    def merge(self, added: NgramCache) -> None:
+        """Adds the counts of another cache; a sum that would pass 2^31 - 1 stays there."""
+        if added is self:
+            raise InputError("a cache cannot be merged into itself")
+        self._handle.merge(added._handle)
+
+    def clear(self) -> None:
+        """Empties it."""
+        self._handle.clear()
+
+    # ---- looking ------------------------------------------------------------------------------
+
+    def followers(self, ngram: TokensLike) -> tuple[Tokens, Tokens]:
+        """Tokens and counts that followed an n-gram, in the order in which they are stored.
+
+        Returns:
+            Two int32 arrays of the same length, empty if the n-gram was never seen.
+        """
+        array = as_tokens(ngram)
+        if not 1 <= len(array) <= 4:
+            raise InputError(f"an n-gram has 1 to 4 tokens, not {len(array)}")
+        return self._handle.followers(array)
+
+    @property
+    def n_grams(self) -> int:
+        """Number of n-grams. Cost: a walk over the cache."""
+        return int(self._handle.facts()["n_grams"])
+
+    @property
+    def n_followers(self) -> int:
+        """Number of pairs of an n-gram and a follower. Cost: a walk over the cache."""
+        return int(self._handle.facts()["n_followers"])
+
+    def facts(self) -> dict[str, Any]:
+        """n_grams, n_grams_by_n (of sizes 1 to 4), n_followers, n_buckets of the outer table."""
+        return self._handle.facts()
+
+    def memory(self) -> Memory:
+        """Bytes by structure, from the engine's allocator."""
+        return Memory(**self._handle.memory())
+
+    def walk(self) -> Iterator[npt.NDArray[np.void]]:
+        """Every n-gram in stored order, in arrays of fields tokens (4), n, n_followers, sum."""
+        return self._handle.walk()
+
+    def ngrams(self) -> npt.NDArray[np.void]:
+        """The same in one array, shape (n_grams,)."""
+        pieces = list(self.walk())
+        return np.concatenate(pieces) if pieces else np.zeros(0, dtype=NGRAM_DTYPE)
+
+    def validate(self) -> None:
+        """Checks every invariant of the structure; NgramError says which is broken."""
+        self._handle.validate()
+
+    # ---- files --------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str], progress: Progress | None = None) -> None:
+        """Writes llama.cpp's cache file, beside the target first, then renamed.
+
+        Order and bytes are those a Linux build of llama.cpp would write for the same history.
+        """
+        facts = self._handle.facts()
+        total = 20 * facts["n_grams"] + 8 * facts["n_followers"]
+        done = 0
+        with atomic_write(path) as file:
+            for piece in self._handle.save_legacy(_PIECE_BYTES):
+                file.write(piece)
+                done += len(piece)
+                if progress is not None:
+                    progress(done / total)
+
+    # ---- life ---------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Frees its memory; twice is fine, use after it raises StateError."""
+        self._handle.close()
+
+    def __enter__(self) -> NgramCache:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if self._handle.closed:
+            return "<NgramCache, closed>"
+        live = self._handle.memory()["live_bytes"]
+        return f"<NgramCache of {self.n_min}- to {self.n_max}-grams, {live:,} bytes>"
+
+
+def _load_legacy(handle: _native.NativeCache, path: Path, progress: Progress | None) -> LoadReport:
+    report = _native.new_load_report()
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        rest = b""
+        want = _PIECE_BYTES
+        while report.n_bytes < size:
+            piece = rest + file.read(want)
+            status, used = handle.load_legacy(piece, size - report.n_bytes, report)
+            offset = report.n_bytes
+            if status != 0:
+                error = _native.error_of(status, f"{path}, byte {offset}")
+                if isinstance(error, FormatError):
+                    raise FormatError(f"{error}; is it a cache file of llama.cpp?")
+                raise error
+            if used == 0 and len(piece) < want and len(piece) < size - offset:
+                raise FormatError(
+                    f"{path}, byte {offset}: the file became shorter while it was read"
+                )
+            rest = piece[used:]
+            want = _PIECE_BYTES if used else 2 * want
+            if progress is not None:
+                progress(offset / size)
+    if report.n_bytes == 0:
+        raise NgramError(f"{path}: the file is empty; a cache file holds at least one n-gram")
+    return LoadReport(report.n_bytes, report.n_grams, report.n_followers, report.n_left_out)

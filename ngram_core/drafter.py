@@ -1,0 +1,134 @@
+"""Drafting the next tokens of one text."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from . import _native
+from ._native import MAX_DRAFT, Tokens, as_count, as_tokens
+from .caches import Memory, NgramCache, TokensLike
+from .errors import InputError
+from .rule import LLAMA_CPP, Rule
+from .toggles import NOCOPY, Toggles
+from .trace import Step
+
+
+class Drafter:
+    """A text, its context cache, and the draft rule over context, dynamic and static cache.
+
+    Args:
+        toggles: how the caches are stored and read.
+        rule: thresholds and weight.
+        static: 2-grams of a big corpus; read, never changed; many drafters may share it.
+        dynamic: counts of earlier texts; `reset()` merges this text into it. It belongs to this
+            drafter until `close()`.
+
+    >>> drafter = Drafter()
+    >>> drafter.feed([1, 2, 3, 4, 1, 2, 3])
+    >>> drafter.draft(4).tolist()
+    [4, 1, 2, 3]
+    """
+
+    def __init__(
+        self,
+        toggles: Toggles = NOCOPY.toggles,
+        rule: Rule = LLAMA_CPP,
+        static: NgramCache | None = None,
+        dynamic: NgramCache | None = None,
+    ) -> None:
+        check_structures(toggles, static, dynamic)
+        self.toggles = toggles
+        self.rule = rule
+        self.static = static
+        self.dynamic = dynamic
+        self._handle = _native.NativeDrafter(
+            toggles,
+            rule,
+            None if static is None else static._handle,
+            None if dynamic is None else dynamic._handle,
+        )
+
+    def feed(self, tokens: TokensLike) -> None:
+        """Appends tokens to the text and counts them, one by one."""
+        self._handle.feed(as_tokens(tokens))
+
+    def draft(self, n: int) -> Tokens:
+        """Guesses up to n next tokens; int32, shape (0..n,). The text is not changed."""
+        return self._handle.draft(as_count(n, "n", 0, MAX_DRAFT))
+
+    def step(self, n: int) -> tuple[Step, ...]:
+        """The same draft, recorded whole by the engine: one step a run of the rule.
+
+        The last step has token None if the rule stopped before n tokens were drafted. Nothing is
+        recorded while the text has fewer than 2 tokens: the rule is not run.
+        """
+        return self._handle.trace(as_count(n, "n", 0, MAX_DRAFT))[0]
+
+    def probe(self, n: int) -> dict[str, object]:
+        """What the same draft does, counted by the engine: look-ups and hits by cache (context,
+        dynamic, static), nodes visited, followers scored, scanned and copied."""
+        return self._handle.trace(as_count(n, "n", 0, MAX_DRAFT))[1]
+
+    def rewind(self, length: int) -> None:
+        """Back to the state after the first `length` tokens. Cost: counts them again."""
+        self._handle.rewind(as_count(length, "length", 0, self.length))
+
+    def reset(self) -> None:
+        """Ends the text: merges its counts into the dynamic cache, if any, and starts empty."""
+        self._handle.end_text()
+
+    @property
+    def length(self) -> int:
+        """Tokens in the text."""
+        return self._handle.length()
+
+    @property
+    def text(self) -> Tokens:
+        """A copy of the text; int32, shape (length,)."""
+        return self._handle.text()
+
+    def followers(self, ngram: TokensLike) -> tuple[Tokens, Tokens]:
+        """What followed an n-gram in this text; as NgramCache.followers."""
+        array = as_tokens(ngram)
+        if not 1 <= len(array) <= 4:
+            raise InputError(f"an n-gram has 1 to 4 tokens, not {len(array)}")
+        return self._handle.context_followers(array)
+
+    def context_memory(self) -> Memory:
+        """Bytes of the context cache."""
+        return Memory(**self._handle.context_memory())
+
+    def copied(self) -> Memory:
+        """What copying followers at look-ups has allocated: total_bytes and allocations."""
+        return Memory(**self._handle.scratch_memory())
+
+    def close(self) -> None:
+        """Frees it and gives its caches back; twice is fine."""
+        self._handle.close()
+
+    def __enter__(self) -> Drafter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def check_structures(
+    toggles: Toggles, static: NgramCache | None, dynamic: NgramCache | None
+) -> None:
+    """Refuses caches whose structure the rule's instance cannot read."""
+    for name, cache in (("static", static), ("dynamic", dynamic)):
+        if cache is None:
+            continue
+        for toggle in ("outer", "followers", "hash"):
+            ours, theirs = getattr(toggles, toggle), getattr(cache.toggles, toggle)
+            if ours != theirs:
+                raise InputError(
+                    f"the {name} cache has {toggle}={theirs!r}, the drafter {ours!r}; "
+                    f"open the cache with toggles={toggle}={ours!r}"
+                )

@@ -1,0 +1,196 @@
+"""Replaying a text as llama.cpp's llama-lookup-stats does: what drafting would have done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native
+from ._native import MAX_DRAFT, Tokens, as_count, as_tokens
+from .caches import NgramCache, TokensLike
+from .drafter import check_structures
+from .errors import InputError
+from .rule import LLAMA_CPP, Rule
+from .toggles import NOCOPY, Toggles
+
+_SLICE_NS = 50_000_000
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The state of a replay. Times are ns from the engine's clock, in draft and update alone;
+    bytes are live ones from its allocators, except `copied_bytes`, which sums all copies made."""
+
+    n_tokens: int
+    n_replayed: int
+    n_left_out: int
+    n_calls: int
+    n_drafted: int
+    n_accept: int
+    draft_ns: int
+    update_ns: int
+    merge_ns: int
+    copied_bytes: int
+    copied_allocations: int
+    context_bytes: int
+    dynamic_bytes: int
+    static_bytes: int
+    drafts_checksum: int
+    done: bool
+
+    @property
+    def accept_pct(self) -> float | None:
+        """Accepted of drafted tokens, in per cent; None if nothing was drafted."""
+        return 100.0 * self.n_accept / self.n_drafted if self.n_drafted else None
+
+    @property
+    def ns_per_drafted(self) -> float | None:
+        """Drafting time (draft and update) per drafted token; None if nothing was drafted."""
+        return (self.draft_ns + self.update_ns) / self.n_drafted if self.n_drafted else None
+
+    @property
+    def ns_per_replayed(self) -> float | None:
+        """Drafting time per replayed token."""
+        return (self.draft_ns + self.update_ns) / self.n_replayed if self.n_replayed else None
+
+    @property
+    def tokens_per_pass(self) -> float | None:
+        """Tokens gained per draft call, which stands for one pass of the model."""
+        gained = self.n_accept + self.n_calls
+        return gained / self.n_calls if self.n_calls else None
+
+
+class Replay:
+    """Treats the tokens of a text as what a model would have said, and drafts along.
+
+    Args:
+        tokens: int ids, shape (n,); copied if they are not contiguous int32.
+        n_ctx: chunk length in tokens; at a chunk's end its counts go into the dynamic cache.
+        n_draft: most tokens a draft.
+        tail: "drop" replays whole chunks only, as llama.cpp does; "keep" the rest, too, and ends
+            drafts at the end of the text.
+        static, dynamic: as for Drafter; without `dynamic` it starts with an empty one.
+        record_drafts: keep each call's drafted tokens for `drafts()`.
+        record_calls: keep each call's times for `calls()`.
+
+    Raises:
+        InputError: also if not one token of the text would be replayed.
+
+    >>> with Replay([1, 2, 3, 4] * 5, n_ctx=100) as replay:
+    ...     sample = replay.run()
+    >>> sample.n_replayed, sample.n_drafted, sample.n_accept
+    (20, 14, 14)
+    """
+
+    def __init__(
+        self,
+        tokens: TokensLike,
+        toggles: Toggles = NOCOPY.toggles,
+        rule: Rule = LLAMA_CPP,
+        static: NgramCache | None = None,
+        dynamic: NgramCache | None = None,
+        n_ctx: int = 4096,
+        n_draft: int = 8,
+        tail: Literal["keep", "drop"] = "keep",
+        record_drafts: bool = False,
+        record_calls: bool = False,
+    ) -> None:
+        array = as_tokens(tokens)
+        n_ctx = as_count(n_ctx, "n_ctx", 1, 2**31 - 1)
+        n_draft = as_count(n_draft, "n_draft", 1, MAX_DRAFT)
+        if tail not in ("keep", "drop"):
+            raise InputError(f"tail={tail!r}: choose keep or drop")
+        check_structures(toggles, static, dynamic)
+        _refuse_nothing_to_replay(len(array), n_ctx, tail)
+        self.toggles = toggles
+        self.rule = rule
+        self.static = static
+        self.dynamic = NgramCache(toggles) if dynamic is None else dynamic
+        self.n_ctx = n_ctx
+        self.n_draft = n_draft
+        self.tail = tail
+        self._handle = _native.NativeReplay(
+            toggles,
+            rule,
+            array,
+            None if static is None else static._handle,
+            self.dynamic._handle,
+            n_ctx,
+            n_draft,
+            tail == "keep",
+            record_drafts,
+            record_calls,
+        )
+        self.sample = self._advance(0, 0)
+
+    def _advance(self, max_tokens: int, max_ns: int) -> Sample:
+        fields = self._handle.advance(max_tokens, max_ns)
+        del fields["unused"]
+        self.sample = Sample(**{**fields, "done": bool(fields["done"])})  # type: ignore[arg-type]
+        return self.sample
+
+    def advance(self, tokens: int | None = None, seconds: float | None = None) -> Sample:
+        """Goes on for about that many tokens or seconds, by whole draft calls, at least one."""
+        max_tokens = -1 if tokens is None else as_count(tokens, "tokens", 0, 2**62)
+        max_ns = -1
+        if seconds is not None:
+            if not 0 <= seconds < 1e9:
+                raise InputError(f"seconds={seconds!r}: need a number from 0 up")
+            max_ns = int(seconds * 1e9)
+        return self._advance(max_tokens, max_ns)
+
+    def run(self, progress: Callable[[float], None] | None = None) -> Sample:
+        """To the end, in slices of 50 ms, between which Ctrl-C is heard and `progress` called
+        with the fraction done. What was replayed so far is kept."""
+        total = replayed_tokens(self.sample.n_tokens, self.n_ctx, self.tail)
+        while not self.sample.done:
+            self._advance(-1, _SLICE_NS)
+            if progress is not None:
+                progress(self.sample.n_replayed / total)
+        return self.sample
+
+    def drafts(self) -> list[Tokens]:
+        """Drafted tokens of each call since the last time (needs record_drafts)."""
+        return self._handle.take_drafts()
+
+    def calls(self) -> npt.NDArray[np.void]:
+        """draft_ns, update_ns, n_drafted, n_accept of each call since the last time (needs
+        record_calls)."""
+        return self._handle.take_calls()
+
+    def close(self) -> None:
+        """Frees it and gives its caches back; twice is fine."""
+        self._handle.close()
+
+    def __enter__(self) -> Replay:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def replayed_tokens(n_tokens: int, n_ctx: int, tail: str) -> int:
+    """How many tokens of a text a replay goes through."""
+    if tail == "keep" or n_tokens == 0:
+        return n_tokens
+    return (n_tokens - 1) // n_ctx * n_ctx
+
+
+def _refuse_nothing_to_replay(n_tokens: int, n_ctx: int, tail: str) -> None:
+    if n_tokens == 0:
+        raise InputError("the text has no tokens: there is nothing to replay")
+    if replayed_tokens(n_tokens, n_ctx, tail) == 0:
+        raise InputError(
+            f"a text of {n_tokens} tokens has no whole chunk of {n_ctx} with one more token after "
+            f"it: nothing would be replayed; take a smaller context or tail keep"
+        )
