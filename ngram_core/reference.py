@@ -176,7 +176,7 @@ def draft_one(
     """Run the rule once: draft the token to come after `text`, or nothing.
 
     Args:
-        text: the text so far, followed by the tokens drafted so far.
+        text: the text so far, at least two tokens, followed by the tokens drafted so far.
         context: counts of the text so far; drafted tokens are not counted.
         dynamic, static: the other caches; one that is None is passed over.
     """
@@ -188,9 +188,6 @@ def draft_one(
 
     def drafted(row: Row) -> Step:
         return Step(len(text), row.best, row.cache, row.n, tuple(rows), weights)
-
-    if len(text) < 2:
-        return stop()
 
     # What the corpus saw after the last two tokens, whichever n is tried below.
     static_followers: Followers = {}
@@ -265,9 +262,14 @@ class Drafter:
             update(self.context, self.text, 1)
 
     def step(self, n: int) -> tuple[Step, ...]:
-        """Draft up to n tokens; one record per run of the rule, the last may have stopped."""
+        """Draft up to n tokens; one record per run of the rule, the last may have stopped.
+
+        Before two tokens the rule is not run.
+        """
         steps: list[Step] = []
         text = list(self.text)
+        if len(text) < 2:
+            return ()
         while len(steps) < n:
             step = draft_one(text, self.context, self.dynamic, self.static, self.rule, self.score)
             steps.append(step)
