@@ -1,0 +1,7 @@
+"""`python -m ngram_core` is the command `ngram-core`."""
+
+import sys
+
+from .cli import main
+
+sys.exit(main())

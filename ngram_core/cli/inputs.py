@@ -1,0 +1,50 @@
+"""What the commands read."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from .. import corpora
+from ..errors import InputError
+from ..token_files import read_tokens
+from ..tokenizers import DEFAULT, Tokenizer, Tokens, get_tokenizer
+from .bar import Bar
+
+if TYPE_CHECKING:
+    from ..caches import NgramCache
+    from ..toggles import Toggles
+
+
+def tokens_of(arguments: Namespace) -> tuple[Tokens, Tokenizer | None]:
+    """The tokens that --tokens or --text name, and what they are of if that is known."""
+    if arguments.tokens is not None:
+        tokenizer = get_tokenizer(arguments.tokenizer) if arguments.tokenizer else None
+        n_vocab = None if tokenizer is None or tokenizer.grows else tokenizer.n_vocab
+        return read_tokens(arguments.tokens, n_vocab), tokenizer
+    paths = [arguments.text] if isinstance(arguments.text, str) else arguments.text
+    tokenizer = get_tokenizer(arguments.tokenizer or DEFAULT)
+    text = corpora.from_files(paths)
+    with Bar("encoding") as bar:
+        tokens = text.tokens(tokenizer, progress=bar, keep=False)
+    if not len(tokens):
+        raise InputError(f"{text.name} has no tokens of {tokenizer.name}; name a text with words")
+    return tokens, tokenizer
+
+
+def open_cache(path: str, toggles: Toggles, static: bool = False) -> NgramCache:
+    """A cache file, with a note on stderr about what a static cache leaves out."""
+    from ..caches import NgramCache
+
+    with Bar("loading") as bar:
+        cache = NgramCache.open(path, toggles, static=static, progress=bar)
+    left_out = cache.load_report.n_left_out if cache.load_report else 0
+    if left_out:
+        note(f"{path!r} holds {left_out:,} n-grams that are not of 2 tokens; they are left out")
+    return cache
+
+
+def note(message: str) -> None:
+    """Something worth knowing that is no error."""
+    print(f"ngram-core: note: {' '.join(message.split())}", file=sys.stderr)

@@ -1,0 +1,74 @@
+"""`lab`: put the lessons into a folder of the reader's and open JupyterLab there."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from ..errors import NgramError
+from .arguments import Commands, a_path
+
+DEFAULT_FOLDER = "ngram-lessons"
+FIRST_LESSON = "00_start_here.ipynb"
+
+
+def add_to(commands: Commands) -> None:
+    what = "put the lessons into a folder and open JupyterLab there"
+    parser = commands.add_parser("lab", help=what, description=what.capitalize() + ".")
+    parser.add_argument(
+        "folder",
+        type=a_path,
+        nargs="?",
+        default=DEFAULT_FOLDER,
+        metavar="DIR",
+        help=f"default {DEFAULT_FOLDER}; files of yours that are there stay as they are",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: Namespace) -> None:
+    from ..lessons_data import lessons_folder
+
+    folder = Path(arguments.folder)
+    new, kept = copy_lessons(lessons_folder(), folder)
+    print(f"{folder}: {new} files put there, {kept} left as they were", flush=True)
+    if importlib.util.find_spec("jupyterlab") is None:
+        raise NgramError(
+            "JupyterLab is not installed: pip install 'ngram-core[lab]', then run this again"
+        )
+    _open_lab(folder / FIRST_LESSON)
+
+
+def copy_lessons(source: Path, folder: Path) -> tuple[int, int]:
+    """Copy all files under `source` that `folder` does not have yet.
+
+    Returns:
+        How many were copied, and how many were there and stay as they are.
+    """
+    new = kept = 0
+    for path in sorted(source.rglob("*")):
+        below = path.relative_to(source)
+        if not path.is_file() or any(part.startswith((".", "__")) for part in below.parts):
+            continue
+        target = folder / below
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open(target, "xb") as file:
+                file.write(path.read_bytes())
+            new += 1
+        except FileExistsError:
+            kept += 1
+    return new, kept
+
+
+def _open_lab(lesson: Path) -> None:
+    command = [sys.executable, "-m", "jupyterlab", str(lesson)]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # in a container; it would refuse to start
+        command.append("--allow-root")
+    if os.name == "posix":  # in our place, so that Ctrl-C and the exit code are its own
+        os.execv(command[0], command)
+    raise SystemExit(subprocess.call(command))

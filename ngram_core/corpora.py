@@ -1,0 +1,313 @@
+"""Texts to count and to replay: what is on every machine, and the reader's own.
+
+    >>> corpus = python_source()
+    >>> tokens = corpus.tokens(get_tokenizer(), n_bytes=1_000_000)      # doctest: +SKIP
+
+A corpus is a list of text files, taken as one long text. Its tokens are kept in the user's
+cache folder, so that the second time costs nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from . import machine
+from .errors import FormatError, InputError
+from .files import PathLike, atomic_write, explain, open_file
+from .tokenizers import Tokenizer, Tokens
+from .tokenizers.text import BLOCK_BYTES, Utf8Decoder
+
+Progress = Callable[[float], None]
+"""Called with the fraction done, 0.0 to 1.0; what it raises stops the work."""
+
+_TOKENS_VERSION = b"1"  # change it when encoding changes, and old cached tokens are left alone
+_MEMORY_PER_BYTE = 20  # llama.cpp's maps take 10 GB for 541 MB of text
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Text files as one text, checked to be UTF-8.
+
+    Args:
+        name: what to call it.
+        files: in the order in which they are read.
+        n_bytes: of all of them.
+        digest: SHA-256 of their joined content, in hex.
+        skipped: files left out, each with the reason.
+    """
+
+    name: str
+    files: tuple[Path, ...]
+    n_bytes: int
+    digest: str
+    skipped: tuple[tuple[Path, str], ...] = ()
+
+    def blocks(self, n_bytes: int | None = None) -> Iterator[bytes]:
+        """The text, or its first `n_bytes` cut at the last newline, in blocks.
+
+        Raises:
+            InputError: `n_bytes` is below 1, or no newline is in them.
+        """
+        blocks = (block for path in self.files for block in _read(path))
+        if n_bytes is None or n_bytes >= self.n_bytes:
+            return blocks
+        if n_bytes < 1:
+            raise InputError(f"{n_bytes} bytes of {self.name}: need at least 1")
+        return _first_bytes(blocks, n_bytes, self.name)
+
+    def tokens(
+        self,
+        tokenizer: Tokenizer,
+        n_bytes: int | None = None,
+        progress: Progress | None = None,
+        keep: bool = True,
+    ) -> Tokens:
+        """The token ids of the text, or of its first `n_bytes` cut at the last newline.
+
+        Args:
+            tokenizer: what encodes it.
+            n_bytes: how much of the text; all of it by default.
+            progress: called with the fraction done.
+            keep: whether to look for the tokens in the user's cache folder, and put them there.
+                Never done for a tokenizer whose vocabulary grows.
+
+        Returns:
+            int32, one dimension; read-only and backed by the cached file if there is one.
+
+        Cost: about 0.1 s a megabyte the first time.
+        """
+        total = min(n_bytes or self.n_bytes, self.n_bytes)
+
+        def parts() -> Iterator[Tokens]:
+            blocks = _told(self.blocks(n_bytes), total, progress)
+            return tokenizer.encode_blocks(blocks, self.name)
+
+        cached = self._cached(tokenizer, n_bytes) if keep and not tokenizer.grows else None
+        if cached is not None:
+            with contextlib.suppress(OSError, ValueError):
+                return _mapped(cached)
+            with contextlib.suppress(OSError):  # no such place, or no space: do without
+                _keep(parts(), cached)
+                return _mapped(cached)
+        arrays = list(parts())
+        return np.concatenate(arrays) if arrays else np.empty(0, np.int32)
+
+    def _cached(self, tokenizer: Tokenizer, n_bytes: int | None) -> Path | None:
+        folder = cache_folder()
+        if folder is None:
+            return None
+        size = b"all" if n_bytes is None or n_bytes >= self.n_bytes else str(n_bytes).encode()
+        parts = (_TOKENS_VERSION, self.digest.encode(), size, tokenizer.fingerprint.encode())
+        return folder / "tokens" / f"{hashlib.sha256(b' '.join(parts)).hexdigest()}.i32"
+
+
+# ---- which corpora there are ------------------------------------------------------------
+
+
+def python_source() -> Corpus:
+    """The source of the running Python's standard library: 10 to 30 MB on every machine.
+
+    It differs from Python to Python (31.5 MB in 3.11 with its tests, 11 MB in Debian's).
+
+    Raises:
+        InputError: this Python has no source files.
+    """
+    folder = Path(sysconfig.get_path("stdlib"))
+    if not folder.is_dir():
+        raise InputError(
+            f"this Python has no library source at {str(folder)!r}; use your own files"
+        )
+    paths = (
+        path for path in _walk(folder, ("site-packages", "dist-packages")) if path.suffix == ".py"
+    )
+    return _gather("python", folder, paths)
+
+
+def from_folder(folder: PathLike) -> Corpus:
+    """All text files under a folder, by name; hidden ones and binary ones are left out.
+
+    Raises:
+        OSError: it is not there, or not a folder.
+        InputError: it holds no text.
+    """
+    folder = Path(folder)
+    os.scandir(folder).close()  # raises what is wrong with it, where walking would be silent
+    corpus = _gather(folder.name or str(folder), folder, _walk(folder, ()))
+    if not corpus.n_bytes:
+        left_out = f" ({len(corpus.skipped)} files are not UTF-8 text)" if corpus.skipped else ""
+        raise InputError(f"{str(folder)!r} holds no text{left_out}; name another folder")
+    return corpus
+
+
+def from_files(paths: Sequence[PathLike]) -> Corpus:
+    """The reader's own files, in the order given.
+
+    Raises:
+        OSError: one of them cannot be read.
+        FormatError: one is not UTF-8 text; the message gives the byte offset.
+        InputError: all of them are empty, or one is not a plain file.
+    """
+    scan = _Scan()
+    for path in map(Path, paths):
+        scan.add(path)
+    if not scan.n_bytes:
+        what = f"{str(scan.files[0])!r} is empty" if len(scan.files) == 1 else "all files are empty"
+        raise InputError(f"{what}; name a file with some text")
+    name = repr(str(scan.files[0])) if len(scan.files) == 1 else f"{len(scan.files)} files"
+    return scan.corpus(name)
+
+
+def sizes_for_memory(corpus: Corpus, free_bytes: int | None = None) -> tuple[int, ...]:
+    """Sizes of a corpus, in bytes, whose static cache this machine can build as llama.cpp does.
+
+    Args:
+        corpus: where the text comes from.
+        free_bytes: memory to stay below, half of what is free by default.
+
+    Returns:
+        Ascending, of 1, 5, 25, 100 and 500 times 10^6 bytes those that fit, or all of a smaller
+        corpus that fits; at least one size.
+    """
+    if free_bytes is None:
+        free_bytes = (machine.memory_free_bytes() or 1 << 30) // 2
+    most = min(corpus.n_bytes, free_bytes // _MEMORY_PER_BYTE)
+    sizes = [
+        size
+        for size in (1_000_000, 5_000_000, 25_000_000, 100_000_000, 500_000_000)
+        if size <= most
+    ]
+    return tuple(sizes) or (min(corpus.n_bytes, 1_000_000),)
+
+
+def cache_folder() -> Path | None:
+    """Where this user's caches belong, None if the system does not say."""
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(given):
+        return Path(given) / "ngram-core"
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    where = {"darwin": "Library/Caches", "win32": "AppData/Local"}.get(sys.platform, ".cache")
+    return home / where / "ngram-core"
+
+
+# ---- reading ------------------------------------------------------------------------------
+
+
+class _Scan:
+    """Files read once to see that they are text, and to know their size and digest."""
+
+    def __init__(self) -> None:
+        self.files: list[Path] = []
+        self.skipped: list[tuple[Path, str]] = []
+        self.n_bytes = 0
+        self._digest = hashlib.sha256()
+
+    def add(self, path: Path) -> None:
+        """Check a file and take it in; on an error it is not taken in."""
+        digest, n_bytes = self._digest.copy(), 0
+        for block in _checked(path):
+            digest.update(block)
+            n_bytes += len(block)
+        self._digest = digest
+        self.n_bytes += n_bytes
+        self.files.append(path)
+
+    def add_or_skip(self, path: Path) -> None:
+        try:
+            self.add(path)
+        except (FormatError, InputError) as error:
+            self.skipped.append((path, str(error)))
+        except OSError as error:
+            self.skipped.append((path, explain(error)))
+
+    def corpus(self, name: str) -> Corpus:
+        digest = self._digest.hexdigest()
+        return Corpus(name, tuple(self.files), self.n_bytes, digest, tuple(self.skipped))
+
+
+def _gather(name: str, folder: Path, paths: Iterable[Path]) -> Corpus:
+    scan = _Scan()
+    for path in sorted(paths, key=lambda path: path.relative_to(folder).parts):
+        scan.add_or_skip(path)
+    return scan.corpus(name)
+
+
+def _walk(folder: Path, without: Sequence[str]) -> Iterator[Path]:
+    """The plain files under a folder; no hidden ones, no links to folders."""
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [n for n in folders if not n.startswith(".") and n not in without]
+        for name in names:
+            path = Path(parent, name)
+            if not name.startswith(".") and path.is_file():
+                yield path
+
+
+def _read(path: Path) -> Iterator[bytes]:
+    with open_file(path) as (file, _):
+        while block := file.read(BLOCK_BYTES):
+            yield block
+
+
+def _checked(path: Path) -> Iterator[bytes]:
+    """A plain file in blocks, seen to be UTF-8 text while it passes."""
+    decoder = Utf8Decoder(repr(str(path)))
+    for block in _read(path):
+        zero = block.find(b"\0")
+        if zero >= 0:
+            raise FormatError(
+                f"{str(path)!r} is not text: NUL byte at offset {decoder.offset + zero}; it may be"
+                " a binary or a UTF-16 file, save it as UTF-8"
+            )
+        decoder.feed(block)
+        yield block
+    decoder.finish()
+
+
+def _first_bytes(blocks: Iterable[bytes], n_bytes: int, name: str) -> Iterator[bytes]:
+    """The first `n_bytes` of a longer text, cut after the last newline in them."""
+    left, found = n_bytes, False
+    held = b""  # what follows the last newline so far; dropped if there is no other
+    for block in blocks:
+        held += block[:left]
+        left -= len(block)
+        line_end = held.rfind(b"\n") + 1
+        if line_end:
+            yield held[:line_end]
+            found, held = True, held[line_end:]
+        if left <= 0:
+            break
+    if not found:
+        raise InputError(f"no newline in the first {n_bytes} bytes of {name}; take more of it")
+
+
+def _told(blocks: Iterable[bytes], total: int, progress: Progress | None) -> Iterator[bytes]:
+    """The same blocks; `progress` is told when one has been dealt with."""
+    done = 0
+    for block in blocks:
+        yield block
+        done += len(block)
+        if progress is not None:
+            progress(min(done / total, 1.0))
+
+
+def _keep(parts: Iterable[Tokens], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(path) as file:
+        for part in parts:
+            file.write(part.astype("<i4", copy=False).data)
+
+
+def _mapped(path: Path) -> Tokens:
+    """Cached tokens, read from the disk as they are used."""
+    return np.asarray(np.memmap(path, np.dtype("<i4"), "r"))

@@ -1,0 +1,116 @@
+"""Files on disk: written whole or not at all, and errors told in one line."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from .errors import InputError
+
+PathLike = str | os.PathLike[str]
+
+
+@contextlib.contextmanager
+def open_file(path: PathLike) -> Iterator[tuple[BinaryIO, int]]:
+    """A plain file open for reading, and its size in bytes.
+
+    Raises:
+        InputError: a pipe or a device, which might never end.
+        OSError: it cannot be read.
+    """
+    if not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):  # open() refuses those
+        raise InputError(f"{os.fspath(path)!r} is not a plain file; save its content in one first")
+    with open(path, "rb") as file:
+        yield file, os.fstat(file.fileno()).st_size
+
+
+@contextlib.contextmanager
+def write_beside(path: PathLike) -> Iterator[Path]:
+    """A new empty file beside `path`, which takes its place when the block ends well.
+
+    Whoever reads `path` sees the old file or the new one, whole, never a part; after an error
+    or Ctrl-C the old one is still there. A link is followed. A device such as /dev/null is
+    written directly.
+
+    Raises:
+        OSError: it cannot be written; `filename` is `path`, also when the disk is full.
+    """
+    try:
+        target = Path(os.path.realpath(path))
+        mode = _checked_mode(target)
+        if mode is not None and not stat.S_ISREG(mode):
+            yield target
+            return
+        # A short name: the target's own may be as long as the file system allows.
+        beside = target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}.part")
+        try:
+            os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+            if mode is not None:
+                beside.chmod(stat.S_IMODE(mode))
+            yield beside
+            _sync(beside)
+            os.replace(beside, target)
+        finally:
+            beside.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # not every system lets a folder be opened
+            _sync(target.parent)
+    except OSError as error:
+        if error.filename is None or str(error.filename).endswith(".part"):
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+        raise
+
+
+@contextlib.contextmanager
+def atomic_write(path: PathLike) -> Iterator[BinaryIO]:
+    """The same, as an open binary file."""
+    with write_beside(path) as beside, open(beside, "wb") as file:
+        yield file
+
+
+def _checked_mode(target: Path) -> int | None:
+    """The mode of what stands at `target`, None if nothing does; OSError if it must stay."""
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+    if not os.access(target, os.W_OK):  # renaming over it would need no such right
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+    return mode
+
+
+def _sync(path: Path) -> None:
+    """Make the system put a file, or a folder's list of names, on the disk now."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+_WHAT_TO_DO = {
+    errno.ENOENT: "there is no such file or folder; check the path",
+    errno.EISDIR: "this is a folder; name a file",
+    errno.ENOTDIR: "a part of this path is a file, not a folder; check the path",
+    errno.EACCES: "not allowed; check the permissions",
+    errno.EPERM: "not allowed; check the permissions",
+    errno.EROFS: "this disk can only be read; choose another place",
+    errno.ENOSPC: "no space is left on the disk; free some or choose another place",
+    errno.EDQUOT: "your share of the disk is used up; free some or choose another place",
+    errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
+    errno.ELOOP: "its links go round in a circle; check the path",
+    errno.EMFILE: "too many files are open; close some",
+}
+
+
+def explain(error: OSError) -> str:
+    """An operating system's error in one line: where, what, what to do."""
+    what = _WHAT_TO_DO.get(error.errno or 0) or error.strerror or str(error)
+    return what if error.filename is None else f"{os.fsdecode(error.filename)!r}: {what}"
