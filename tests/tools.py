@@ -1,0 +1,101 @@
+"""What several tests of the set-up need: running tools, virtual environments, other Pythons."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).resolve().parent.parent
+BUILD = REPO / "build"
+
+
+def run(
+    command: Sequence[str | os.PathLike[str]],
+    cwd: Path = REPO,
+    env: Mapping[str, str] | None = None,
+    seconds: float = 300,
+) -> str:
+    """Runs a command and returns what it printed; if it fails, so does the test, with the end."""
+    done = subprocess.run(
+        [os.fspath(part) for part in command],
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        timeout=seconds,
+    )
+    shown = " ".join(os.fspath(part) for part in command)
+    assert done.returncode == 0, f"exit {done.returncode}: {shown}\n{done.stdout[-6000:]}"
+    return done.stdout
+
+
+def need(*tools: str) -> None:
+    """Skips the test where one of these programs is not installed."""
+    absent = [tool for tool in tools if shutil.which(tool) is None]
+    if absent:
+        pytest.skip(f"not installed: {', '.join(absent)}")
+
+
+def new_venv(folder: Path, python: str = sys.executable) -> Path:
+    """Makes a virtual environment and returns its Python."""
+    run([python, "-m", "venv", "--clear", folder])
+    return folder / "bin" / "python"
+
+
+def pip_install(python: Path, *what: str | os.PathLike[str], cwd: Path = REPO) -> None:
+    run([python, "-m", "pip", "--disable-pip-version-check", "-q", "install", *what], cwd=cwd)
+
+
+def committed_files() -> list[Path]:
+    """The files git knows, or in a tree without git (an sdist), all that are not made here."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=REPO, capture_output=True, text=True, check=False
+    )
+    if listed.returncode == 0:
+        return [REPO / name for name in listed.stdout.split("\0") if name]
+    made = {".venv", "build", "dist"}
+    return [
+        path
+        for path in REPO.rglob("*")
+        if path.is_file() and not made & set(path.relative_to(REPO).parts)
+    ]
+
+
+@cache
+def other_pythons() -> dict[str, str]:
+    """Pythons on this machine by version ("3.10" -> its path), on PATH or in ~/.pyenv."""
+    wanted = [f"3.{minor}" for minor in range(10, 16)]
+    folders = sorted((Path.home() / ".pyenv/versions").glob("3.*/bin"))
+    found: dict[str, str] = {}
+    for version in wanted:
+        names = [shutil.which(f"python{version}"), *(str(f / "python") for f in folders)]
+        for path in filter(None, names):
+            if python_version(path) == version:
+                found.setdefault(version, path)
+    return found
+
+
+def python_version(path: str) -> str | None:
+    """"3.13" for a Python 3.13 with a C header; None for a broken shim or one without."""
+    code = (
+        "import os, sys, sysconfig, ensurepip;"
+        "assert os.path.exists(sysconfig.get_path('include') + '/Python.h');"
+        "print('%d.%d' % sys.version_info[:2])"
+    )
+    try:
+        done = subprocess.run([path, "-c", code], capture_output=True, text=True, timeout=20)
+    except OSError:
+        return None
+    match = re.fullmatch(r"\d+\.\d+", done.stdout.strip())
+    return match[0] if match else None
