@@ -87,7 +87,7 @@ def other_pythons() -> dict[str, str]:
 
 
 def python_version(path: str) -> str | None:
-    """"3.13" for a Python 3.13 with a C header; None for a broken shim or one without."""
+    """ "3.13" for a Python 3.13 with a C header; None for a broken shim or one without."""
     code = (
         "import os, sys, sysconfig, ensurepip;"
         "assert os.path.exists(sysconfig.get_path('include') + '/Python.h');"
