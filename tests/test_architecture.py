@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tools import REPO
 
 PACKAGE = REPO / "ngram_core"
@@ -50,7 +49,7 @@ def imports(path: Path) -> set[str]:
 
 def layer(module: str) -> int:
     """Which layer a module of ours belongs to; the package itself stands with the wrappers."""
-    part = (module.split(".") + [""])[1]
+    part = module.partition(".")[2].partition(".")[0]
     if part in VALUES:
         return LAYERS.index("values")
     return LAYERS.index(part) if part in LAYERS else LAYERS.index("wrappers")
