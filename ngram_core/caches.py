@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -16,7 +15,7 @@ import numpy.typing as npt
 from . import _native
 from ._native import NGRAM_DTYPE, Tokens, as_count, as_tokens
 from .errors import FormatError, InputError, NgramError
-from .files import atomic_write
+from .files import atomic_write, open_file
 from .toggles import NOCOPY, Toggles
 
 Progress = Callable[[float], None]
@@ -247,8 +246,7 @@ class NgramCache:
 
 def _load_legacy(handle: _native.NativeCache, path: Path, progress: Progress | None) -> LoadReport:
     report = _native.new_load_report()
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
+    with open_file(path) as (file, size):
         rest = b""
         want = _PIECE_BYTES
         while report.n_bytes < size:

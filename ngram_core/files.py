@@ -41,8 +41,8 @@ def write_beside(path: PathLike) -> Iterator[Path]:
     Raises:
         OSError: it cannot be written; `filename` is `path`, also when the disk is full.
     """
+    target = Path(os.path.realpath(path))
     try:
-        target = Path(os.path.realpath(path))
         mode = _checked_mode(target)
         if mode is not None and not stat.S_ISREG(mode):
             yield target
@@ -61,9 +61,17 @@ def write_beside(path: PathLike) -> Iterator[Path]:
         with contextlib.suppress(OSError):  # not every system lets a folder be opened
             _sync(target.parent)
     except OSError as error:
-        if error.filename is None or str(error.filename).endswith(".part"):
+        if _is_about(error, target):
             raise OSError(error.errno, error.strerror, os.fspath(path)) from None
         raise
+
+
+def _is_about(error: OSError, target: Path) -> bool:
+    """Whether an error inside `write_beside` is one of its own file; the block may have others."""
+    if error.filename is None:  # a write; reading does not fill disks
+        return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    name = os.fsdecode(error.filename)
+    return name == str(target) or (name.endswith(".part") and Path(name).parent == target.parent)
 
 
 @contextlib.contextmanager

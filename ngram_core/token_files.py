@@ -7,10 +7,9 @@ import os
 import numpy as np
 import numpy.typing as npt
 
+from ._native import MAX_TOKEN
 from .errors import FormatError
 from .files import PathLike, open_file
-
-MAX_TOKEN = 2**31 - 2
 
 _TOKEN_BYTES = 4
 

@@ -61,7 +61,7 @@ def a_setting(word: str) -> tuple[str, str | bool]:
     name, equals, value = word.partition("=")
     if not (name and equals and value):
         raise argparse.ArgumentTypeError(f"need the form toggle=value, not {word!r}")
-    return name, {"true": True, "false": False}.get(value, value)
+    return name, {"true": True, "false": False}.get(value.lower(), value)
 
 
 def add_source(parser: Parser, several_texts: bool) -> None:

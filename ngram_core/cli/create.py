@@ -18,7 +18,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument(
         "--format", default="legacy", metavar="F", help="legacy (default): llama.cpp's file"
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
 
 
 def run(arguments: Namespace) -> None:
@@ -37,7 +37,7 @@ def run(arguments: Namespace) -> None:
         tokens, _ = tokens_of(arguments)
         if len(tokens) < 3:
             raise InputError(
-                f"{len(tokens)} tokens hold no 2-gram with a follower; take a longer text"
+                f"too few tokens ({len(tokens)}): a 2-gram with a follower takes 3; take more text"
             )
         with Bar("counting") as bar:
             cache = NgramCache.build_static(tokens, progress=bar)

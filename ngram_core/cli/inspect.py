@@ -14,7 +14,7 @@ def add_to(commands: Commands) -> None:
     parser = commands.add_parser("inspect", help=what, description=what.capitalize() + ".")
     parser.add_argument("file", type=a_path, metavar="FILE")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
 
 
 def run(arguments: Namespace) -> None:

@@ -27,7 +27,7 @@ def add_to(commands: Commands) -> None:
         metavar="DIR",
         help=f"default {DEFAULT_FOLDER}; files of yours that are there stay as they are",
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
 
 
 def run(arguments: Namespace) -> None:

@@ -16,7 +16,7 @@ from ..files import explain
 from . import create, inspect, lab, merge, stages, stats
 from .arguments import Parser, UsageError
 
-DONE, FAILED, WRONG_USAGE, STOPPED, TERMINATED = 0, 1, 2, 130, 143
+DONE, FAILED, STOPPED, TERMINATED = 0, 1, 130, 143  # and 2, argparse's, for wrong usage
 
 COMMANDS = (create, stats, merge, inspect, stages, lab)
 
@@ -41,28 +41,38 @@ def main(words: Sequence[str] | None = None) -> int:
         The exit code. Errors in the input never raise; they stand on stderr in one line.
     """
     _make_every_text_printable()
+    code = _run(words)
     try:
-        with _ended_by_sigterm():
-            arguments = parser().parse_args(words)
-            arguments.run(arguments)
-            sys.stdout.flush()
-        return DONE
-    except SystemExit as end:  # --help, --version, wrong usage
-        return end.code if isinstance(end.code, int) else FAILED
-    except UsageError as error:
-        return _say(f"{error}; see ngram-core --help", WRONG_USAGE)
-    except NgramError as error:
-        return _say(str(error), FAILED)
-    except BrokenPipeError:  # whoever read our output has seen enough
-        _forget_stdout()
-        return FAILED
+        sys.stdout.flush()
     except OSError as error:
         _forget_stdout()
+        if code == DONE:
+            quiet = isinstance(error, BrokenPipeError)  # whoever read our output has seen enough
+            code = FAILED if quiet else _say(explain(error), FAILED)
+    return code
+
+
+def _run(words: Sequence[str] | None) -> int:
+    try:
+        arguments = parser().parse_args(words)
+        try:
+            with _ended_by_sigterm():
+                arguments.run(arguments)
+        except UsageError as error:
+            arguments.parser.error(str(error))
+    except SystemExit as end:  # --help, --version, wrong usage
+        return end.code if isinstance(end.code, int) else FAILED
+    except NgramError as error:
+        return _say(str(error), FAILED)
+    except BrokenPipeError:
+        return FAILED
+    except OSError as error:
         return _say(explain(error), FAILED)
     except MemoryError:
         return _say("not enough memory; take a smaller text or close other programs", FAILED)
     except KeyboardInterrupt:
         return _say("stopped; files that were to be written are as they were", STOPPED)
+    return DONE
 
 
 def _version() -> str:

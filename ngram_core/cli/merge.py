@@ -13,7 +13,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("a", type=a_path, metavar="A")
     parser.add_argument("b", type=a_path, metavar="B", help="what is added to A")
     parser.add_argument("-o", dest="output", type=a_path, metavar="OUT", required=True)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
 
 
 def run(arguments: Namespace) -> None:

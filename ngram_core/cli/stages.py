@@ -10,7 +10,7 @@ from .arguments import Commands
 def add_to(commands: Commands) -> None:
     what = "list the stages, one a line"
     parser = commands.add_parser("stages", help=what, description=what.capitalize() + ".")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
 
 
 def run(arguments: Namespace) -> None:

@@ -8,6 +8,7 @@ import json
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from .._native import MAX_DRAFT
 from .arguments import Commands, UsageError, a_path, a_setting, add_source, whole_number
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 DEFAULT_STAGE = "nocopy"
 TAILS = ("keep", "drop")
-
-_MAX_DRAFT = 4096  # the engine's
 
 
 def add_to(commands: Commands) -> None:
@@ -41,7 +40,7 @@ def add_to(commands: Commands) -> None:
     )
     parser.add_argument(
         "--draft-max",
-        type=whole_number(1, _MAX_DRAFT),
+        type=whole_number(1, MAX_DRAFT),
         default=8,
         metavar="N",
         help="most tokens in a draft (default 8)",
@@ -75,7 +74,7 @@ def add_to(commands: Commands) -> None:
         "--dump-drafts", type=a_path, metavar="OUT", help="write one line for each draft call"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
 
 
 def run(arguments: Namespace) -> None:
@@ -95,7 +94,7 @@ def run(arguments: Namespace) -> None:
         if arguments.save_dynamic:
             dynamic = stack.enter_context(write_beside(arguments.save_dynamic))
         tokens, tokenizer = tokens_of(arguments)
-        if tokenizer is not None:
+        if tokenizer is not None:  # drafts end where it ends a text
             rule = dataclasses.replace(rule, eos=tokenizer.eos)
             if tokenizer.grows and (arguments.static or arguments.dynamic):
                 note(f"ids of {tokenizer.name!r} hang on the text: caches must be of this same one")
