@@ -80,9 +80,10 @@ NGC_INLINE void chained_followers_init(chained_followers *f)
 
 NGC_INLINE void chained_followers_destroy(ngc_allocator *allocator, chained_followers *f)
 {
+    ngc_count_freed(allocator, f->length, sizeof *f->head, NGC_KIND_FOLLOWERS);
     for (chained_follower *node = f->head; node != NULL;) {
         chained_follower *next = node->next;
-        ngc_free(allocator, node, sizeof *node, NGC_KIND_FOLLOWERS);
+        free(node);
         node = next;
     }
     if (f->buckets != &f->single_bucket) {
@@ -130,12 +131,11 @@ NGC_INLINE ngc_status chained_followers_copy(ngc_allocator *allocator, chained_f
     }
     dst->grow_past = src->grow_past;
     chained_follower **link = &dst->head;
-    for (const chained_follower *from = src->head; from != NULL; from = from->next) {
-        chained_follower *node = ngc_alloc(allocator, sizeof *node, NGC_KIND_FOLLOWERS);
+    size_t length = 0;
+    for (const chained_follower *from = src->head; from != NULL; from = from->next, length++) {
+        chained_follower *node = ngc_alloc_uncounted(allocator, sizeof *node);
         if (node == NULL) {
-            chained_followers_destroy(allocator, dst);
-            chained_followers_init(dst);
-            return NGC_NO_MEMORY;
+            break;
         }
         node->next = NULL;
         node->token = from->token;
@@ -147,7 +147,13 @@ NGC_INLINE ngc_status chained_followers_copy(ngc_allocator *allocator, chained_f
         }
         link = &node->next;
     }
-    dst->length = src->length;
+    dst->length = length;
+    ngc_count_allocated(allocator, length, sizeof *dst->head, NGC_KIND_FOLLOWERS);
+    if (length < src->length) {
+        chained_followers_destroy(allocator, dst);
+        chained_followers_init(dst);
+        return NGC_NO_MEMORY;
+    }
     return NGC_OK;
 }
 
