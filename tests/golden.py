@@ -28,6 +28,8 @@ SHARED = Path(os.environ.get("NGRAM_SHARED") or TESTS.parent.parent / "shared")
 GOLDEN = SHARED / "golden"
 RUNNING = SHARED / "running" / "running.json"
 WHY = "not in this checkout: set NGRAM_SHARED to the folder that holds golden/ and running/"
+needs_golden = pytest.mark.skipif(not GOLDEN.is_dir(), reason=WHY)
+needs_running = pytest.mark.skipif(not RUNNING.is_file(), reason=WHY)
 
 SOAK = bool(os.environ.get("NGRAM_SOAK"))
 """The long form of tests that sample in the quick tier."""
