@@ -1,0 +1,29 @@
+"""The widgets of the lessons: thin views over the models in `ngram_core.lesson`.
+
+>>> from ngram_core.views import Stepper
+>>> Stepper("recipe")  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .predict import Exercise, Predict
+    from .stepper import Stepper
+
+_HOMES = {"Stepper": "stepper", "Predict": "predict", "Exercise": "predict"}
+
+__all__ = ["Exercise", "Predict", "Stepper"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a view when it is first asked for: none of them waits for another's libraries."""
+    if name not in _HOMES:
+        raise AttributeError(f"there is no view {name!r}; there are: {', '.join(_HOMES)}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

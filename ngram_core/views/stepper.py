@@ -1,0 +1,133 @@
+"""The Stepper: a text drafted step by step, in the notebook."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+import traitlets
+from IPython.display import display
+
+from ..lesson.examples import EXAMPLES
+from ..lesson.stepper import MAX_CHARACTERS, TOKENIZERS, Inputs, StepperModel
+from ..lesson.story import Settings
+from ..rule import LLAMA_CPP, Rule
+from .assets import script, style
+from .base import View
+
+
+class Stepper(View):
+    """A text, drafted token by token; the reader plays, steps, jumps, and changes the text.
+
+    Args:
+        text: an example ("recipe", "house", "code", "json", "log", "prose") or any text.
+        caches: which caches take part, by first letters: "cds", "c", "" for none.
+        n_draft: guesses a pass, 1 to 16; by default the example's own number, else 4.
+        word: show the step that guesses this word, counted from 1.
+        rule: thresholds and weight.
+        tokenizer: "words", "bytes" or "qwen2.5".
+        earlier, corpus: texts behind the dynamic and the static cache, instead of the example's.
+
+    Raises:
+        InputError: see the message; it says what to change.
+    """
+
+    _esm = script("stepper")
+    _css = style("stepper")
+
+    story = traitlets.Unicode().tag(sync=True)
+    at = traitlets.Int(0).tag(sync=True)
+    inputs = traitlets.Dict().tag(sync=True)
+    choices = traitlets.Dict().tag(sync=True)
+
+    def __init__(
+        self,
+        text: str = "recipe",
+        *,
+        caches: str = "cds",
+        n_draft: int | None = None,
+        word: int | None = None,
+        rule: Rule = LLAMA_CPP,
+        tokenizer: str = "words",
+        earlier: str | None = None,
+        corpus: str | None = None,
+    ) -> None:
+        self.model = StepperModel(
+            text,
+            earlier=earlier,
+            corpus=corpus,
+            tokenizer=tokenizer,
+            settings=_settings(text, caches, n_draft, rule),
+            word=word,
+        )
+        super().__init__(
+            story=self.model.json,
+            at=self.model.at,
+            inputs=_as_dict(self.model.inputs),
+            choices=_choices(),
+        )
+        self.on_msg(self._heard)
+
+    @traitlets.observe("at")
+    def _moved(self, change: Any) -> None:
+        self.model.at = max(0, min(int(change["new"]), len(self.model.story.events) - 1))
+
+    def _heard(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        """Answer a request from the page; whatever goes wrong, the reader is told."""
+        try:
+            ok, line = self.model.answer(content["request"])
+            if ok:
+                self._show_story()
+        except Exception as error:
+            traceback.print_exc()
+            ok, line = False, f"Something went wrong in the kernel: {error!r}. Nothing was changed."
+            self.inputs = _as_dict(self.model.inputs)
+        self.send({"kind": "answer", "ok": ok, "line": line})
+
+    def _show_story(self) -> None:
+        with self.hold_sync():
+            self.at = self.model.at
+            self.story = self.model.json
+            self.inputs = _as_dict(self.model.inputs)
+
+    def go(self, word: int) -> None:
+        """Show the step that guesses this word, counted from 1."""
+        self.at = self.model.event_of_word(word)
+
+    def describe(self) -> str:
+        """The step in view, in words: the sentence, each n-gram tried, the totals."""
+        return self.model.describe()
+
+    def show(self) -> None:
+        """Display the Stepper and print its totals in one line."""
+        display(self)  # type: ignore[no-untyped-call]
+        print(self.model.made())
+
+
+def _settings(text: str, caches: str, n_draft: int | None, rule: Rule) -> Settings:
+    if n_draft is None:
+        n_draft = EXAMPLES[text].n_draft if text in EXAMPLES else Settings.n_draft
+    return Settings("c" in caches, "d" in caches, "s" in caches, n_draft, rule)
+
+
+def _as_dict(inputs: Inputs) -> dict[str, Any]:
+    settings = inputs.settings
+    return {
+        "text": inputs.text,
+        "earlier": inputs.earlier,
+        "corpus": inputs.corpus,
+        "tokenizer": inputs.tokenizer,
+        "example": inputs.example,
+        "context": settings.context,
+        "dynamic": settings.dynamic,
+        "static": settings.static,
+        "n_draft": settings.n_draft,
+    }
+
+
+def _choices() -> dict[str, Any]:
+    return {
+        "examples": [[ready.name, ready.title, ready.watch] for ready in EXAMPLES.values()],
+        "tokenizers": list(map(list, TOKENIZERS.items())),
+        "max_characters": MAX_CHARACTERS,
+    }

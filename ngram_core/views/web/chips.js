@@ -1,0 +1,122 @@
+// The text as chips: what is written, the tail that is looked up, guesses and their fate.
+import { el, figure, plural, seen, spoken } from "./dom.js";
+import { openGuesses, gained } from "./story.js";
+import { INK, cacheName, pieceNodes, pieceText } from "./words.js";
+
+const LINES = 3; // of text before the tail, at most; older chips fold
+const FOLD_STEP = 8; // chips fold in groups, so that the text does not move at every step
+
+/** Everything in the text box at event i. */
+export function textNodes(doc, i, width, unfolded, onFold) {
+  const event = doc.events[i];
+  const guesses = openGuesses(doc, i);
+  const written = doc.text.slice(0, event.l - doc.first);
+  const tailed = event.k === "d" ? Math.min(4, written.length + guesses.length) : 0;
+  const inTail = Math.max(0, tailed - guesses.length); // chips of the text under a bracket
+  const past = written.slice(0, written.length - inTail);
+  const from = unfolded ? 0 : foldAt(doc, past, width);
+
+  const nodes = [];
+  if (from + doc.first > 0) nodes.push(foldButton(from + doc.first, unfolded, onFold, doc.first));
+  else if (unfolded) nodes.push(foldButton(0, true, onFold, 0));
+  nodes.push(...past.slice(from).map((token) => chip(doc, token, "past")));
+  nodes.push(event.k === "d" ? tailGroup(doc, event, written, guesses, tailed) : fate(doc, event, guesses));
+  const left = doc.total - event.l - gained(event);
+  const more = left ? `${figure(left)} to come` : "end of the text";
+  nodes.push(el("span", { class: "togo" }, more));
+  return nodes;
+}
+
+/** Where to start showing the past, so that it fills at most LINES lines. */
+function foldAt(doc, past, width) {
+  const room = LINES * Math.max(160, width - 40) * 0.9;
+  let used = 0;
+  let from = past.length;
+  while (from > 0 && used < room) used += 13 + 8.5 * pieceText(doc.pieces[past[--from]]).length;
+  return used < room ? 0 : Math.min(past.length, Math.ceil((from + 1) / FOLD_STEP) * FOLD_STEP);
+}
+
+function foldButton(hidden, unfolded, onFold, gone) {
+  if (hidden === gone && gone > 0 && !unfolded) return el("span", { class: "togo" }, `… ${figure(gone)} before`);
+  const label = unfolded ? "fold" : `… ${figure(hidden)} before`;
+  const title = unfolded ? "Show the last lines only" : "Show the text from its beginning";
+  return el("button", { class: "fold", type: "button", title, "aria-expanded": String(unfolded), onclick: onFold }, label);
+}
+
+function chip(doc, token, cls, ...more) {
+  return el("span", { class: `chip ${cls}` }, ...pieceNodes(doc.pieces[token]), ...more);
+}
+
+/** The last tokens under their brackets, with the guesses among them and the newest one. */
+function tailGroup(doc, event, written, guesses, tailed) {
+  const length = written.length + guesses.length;
+  const all = [...written.map((token) => [token]), ...guesses];
+  const shown = all.slice(Math.min(written.length - Math.max(0, tailed - guesses.length), length - tailed));
+  const first = length - shown.length;
+  const nodes = shown.map(([token, cache, n], j) => {
+    const back = length - (first + j); // 1: the last token
+    const under = back <= tailed ? brackets(event, back, tailed) : null;
+    const tag = cache && guessTag(cache, n);
+    const cls = `${under ? "tail" : ""} ${cache ? `ghost h-${INK[cache]}` : ""}`;
+    return chip(doc, token, cls, tag, under);
+  });
+  if (event.y != null) {
+    nodes.push(chip(doc, event.y, `ghost now h-${INK[event.c]}`, guessTag(event.c, event.n)));
+  }
+  return el("span", { class: "grp" }, nodes);
+}
+
+function guessTag(cache, n) {
+  return el("sup", { class: INK[cache] }, seen(cache[0] + n), spoken(` guess, ${cache} n = ${n} `));
+}
+
+/** Four lines under a chip, one for each n that covers it; the winner's is thick. */
+function brackets(event, back, longest) {
+  const lines = [4, 3, 2, 1].map((n) => {
+    const covered = n >= back && n <= longest;
+    const won = event.y != null && event.n === n && covered;
+    const label = n === back && n <= longest ? el("b", {}, String(n)) : null;
+    return el("span", { class: `seg${covered ? " l" : ""}${won ? " hit" : ""}` }, label);
+  });
+  const hue = event.y != null ? `h-${INK[event.c]}` : "";
+  return el("span", { class: `under ${hue}`, "aria-hidden": "true" }, lines);
+}
+
+/** Guesses after the model has looked: accepted, rejected, dropped; and the model's own token. */
+function fate(doc, event, guesses) {
+  const nodes = guesses.map(([token], j) => {
+    const [cls, sign, word] =
+      j < event.a ? ["ok", "✓", "accepted"] : j === event.a ? ["bad", "✕", "rejected"] : ["skip", "–", "dropped"];
+    return chip(doc, token, cls, mark(sign, word, cls === "ok" ? "yes" : cls === "bad" ? "no" : ""));
+  });
+  if (event.y != null) nodes.push(chip(doc, event.y, "model", mark("model", "the model’s own", "")));
+  return el("span", { class: "grp" }, nodes);
+}
+
+const mark = (sign, word, cls) =>
+  el("span", { class: `under word ${cls}` }, seen(sign), spoken(` (${word}) `));
+
+/** One line that explains the marks in sight. */
+export function legendNodes(doc, i) {
+  const event = doc.events[i];
+  if (event.k === "c") {
+    const own = "boxed: the model’s own token";
+    return [event.o ? `✓ accepted · ✕ rejected · – dropped unseen · ${own}` : own];
+  }
+  const guesses = openGuesses(doc, i);
+  const last = event.y != null ? [event.y, event.c, event.n] : guesses.at(-1);
+  const looked = event.l + event.o < 2 ? "" : "yellow: the last tokens, looked up as n = 4 to 1";
+  if (!last) return [looked];
+  const [, cache, n] = last;
+  return [`${looked} · dashed: a guess, `, el("b", { class: INK[cache] }, cache[0] + n), " from ", cacheName(cache), `, n = ${n}`];
+}
+
+/** The text box in words, for a screen reader. */
+export function textLabel(doc, i) {
+  const event = doc.events[i];
+  const guesses = openGuesses(doc, i);
+  const say = (token) => pieceText(doc.pieces[token]);
+  const ending = doc.text.slice(Math.max(0, event.l - doc.first - 8), event.l - doc.first).map(say).join(" ");
+  const open = guesses.length ? `; ${plural(guesses.length, "guess")} open: ${guesses.map((g) => say(g[0])).join(" ")}` : "";
+  return `Text so far, ${plural(event.l, "token")}, ending in: ${ending}${open}`;
+}

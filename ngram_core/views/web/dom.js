@@ -1,0 +1,29 @@
+// Elements from plain data. Text only ever goes in as text, never as HTML.
+
+/** An element: `attrs` set as attributes (true: empty, null or false: left out), `on*` as listeners. */
+export function el(tag, attrs, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attrs ?? {})) {
+    if (value == null || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name === "style") for (const [k, v] of Object.entries(value)) node.style.setProperty(k, v);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.flat().filter((child) => child != null && child !== false));
+  return node;
+}
+
+/** Text that only a screen reader gets. */
+export const spoken = (text) => el("span", { class: "vh" }, text);
+
+/** A mark that only the eye gets. */
+export const seen = (text, cls) => el("span", { "aria-hidden": "true", class: cls }, text);
+
+/** A number with separators, the same on every machine. */
+export const figure = (n) => Number(n).toLocaleString("en-US");
+
+export const plural = (n, word) => `${figure(n)} ${word}${n === 1 ? "" : /s$/.test(word) ? "es" : "s"}`;
+
+let lastId = 0;
+/** An id that no other view on the page has. */
+export const freshId = (name) => `ngc-${name}-${++lastId}`;

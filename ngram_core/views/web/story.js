@@ -1,0 +1,48 @@
+// Questions about a story document, answered by reading it; nothing is computed anew.
+
+/** The guesses that stand open at event i: [token, cache, n] each. */
+export function openGuesses(doc, i) {
+  const guesses = [];
+  for (let j = i - doc.events[i].o; j < i; j++) {
+    const event = doc.events[j];
+    guesses.push([event.y, event.c, event.n]);
+  }
+  return guesses;
+}
+
+/** The tokens before the one in question: text and open guesses. */
+export function tail(doc, i) {
+  const event = doc.events[i];
+  return [...doc.text.slice(0, event.l - doc.first), ...openGuesses(doc, i).map((guess) => guess[0])];
+}
+
+/** The place, counted from 1, of the token that event i guesses or checks first. */
+export const wordOf = (doc, i) => {
+  const event = doc.events[i];
+  return event.k === "d" ? event.l + event.o + 1 : event.l + 1;
+};
+
+/** The event to show for a place in the text: the last that guesses it, else the nearest. */
+export function eventOfWord(doc, word) {
+  let best = 0;
+  for (let i = 0; i < doc.events.length; i++) {
+    if (doc.events[i].k !== "d") continue;
+    const place = wordOf(doc, i);
+    if (place === word) best = i;
+    else if (place < word && Math.abs(place - word) < Math.abs(wordOf(doc, best) - word)) best = i;
+  }
+  return best;
+}
+
+/** Tokens that event i adds to the text: those of a check, none of a draft. */
+export const gained = (event) => (event.k === "c" ? event.a + (event.y == null ? 0 : 1) : 0);
+
+/** The rows of one cache at a draft event, longest n-gram first, as objects. */
+export const rowsOf = (event, cache) => event.r.filter((row) => row[0] === cache).map(readRow);
+
+export function readRow(row) {
+  const [cache, n, verdict, sum, minSum, share, minPercent, left, right, best, followers, rest, restSum] = row;
+  const found = row.length > 3;
+  const passes = verdict === "passes";
+  return { cache, n, verdict, found, passes, sum, minSum, share, minPercent, left, right, best, followers, rest, restSum };
+}
