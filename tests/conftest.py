@@ -1,10 +1,32 @@
-"""Says what is tested; the tiers are markers, described in pyproject.toml."""
+"""Says what is tested and what was measured; the tiers are markers, see pyproject.toml."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
+
 import ngram_core
+
+MEASURED = pytest.StashKey[list[str]]()
 
 
 def pytest_report_header() -> str:
     """The package under test: the checkout's, an installed wheel's or a sanitizer build's."""
     return f"ngram_core: {ngram_core.__file__}"
+
+
+@pytest.fixture
+def measured(pytestconfig: pytest.Config) -> Callable[[str], None]:
+    """`measured("lesson 00: 4.1 s")` prints that line below the results."""
+    return pytestconfig.stash.setdefault(MEASURED, []).append
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    lines = config.stash.get(MEASURED, [])
+    if lines:
+        terminalreporter.section("measured")
+        for line in lines:
+            terminalreporter.write_line(line)

@@ -1,0 +1,136 @@
+"""Every lesson runs whole in a kernel, and is committed clean."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from tools import REPO
+
+NOTEBOOKS = REPO / "notebooks"
+LESSONS = sorted(
+    path.relative_to(NOTEBOOKS).as_posix()
+    for path in NOTEBOOKS.rglob("*.ipynb")
+    if ".ipynb_checkpoints" not in path.parts
+)
+
+# What Binder's machine leaves a lesson: DESIGN.md's limits.
+MOST_SECONDS = 60
+MOST_MB = 600
+
+EPILOGUE = """
+import json, sys
+try:
+    import resource
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak_mb = peak / (2**20 if sys.platform == "darwin" else 2**10)
+except ImportError:
+    peak_mb = 0
+print(json.dumps([sys.prefix, peak_mb]))
+"""
+
+
+def load(lesson: str) -> Any:
+    return nbformat.read(NOTEBOOKS / lesson, as_version=4)
+
+
+def test_there_are_lessons() -> None:
+    assert "00_start_here.ipynb" in LESSONS
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_committed_clean(lesson: str) -> None:
+    notebook = load(lesson)
+    nbformat.validate(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            assert cell.outputs == [], cell.source
+            assert cell.execution_count is None, cell.source
+    assert "widgets" not in notebook.metadata
+    assert notebook.metadata.kernelspec.name == "python3"
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_cell_ids_are_words_and_stay(lesson: str) -> None:
+    """Random ids would change whenever a tool writes the file anew, and differ in the copies."""
+    ids = [cell.id for cell in load(lesson).cells]
+    assert len(set(ids)) == len(ids)
+    for name in ids:
+        assert re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name), name
+        assert not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f-]+)?", name), f"{name} looks random"
+
+
+@pytest.mark.parametrize("lesson", [name for name in LESSONS if "/" not in name])
+def test_solutions_keep_the_cells(lesson: str) -> None:
+    solved = f"solutions/{lesson}"
+    if solved not in LESSONS:
+        pytest.skip("this lesson has no solutions copy")
+    assert [cell.id for cell in load(solved).cells] == [cell.id for cell in load(lesson).cells]
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_pictures_are_there(lesson: str) -> None:
+    for cell in load(lesson).cells:
+        if cell.cell_type == "markdown":
+            for link in re.findall(
+                r"!\[[^]]*\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"", cell.source
+            ):
+                target = link[0] or link[1]
+                assert ((NOTEBOOKS / lesson).parent / target).is_file(), target
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_runs_whole(lesson: str, tmp_path: Path, measured: Callable[[str], None]) -> None:
+    shutil.copytree(NOTEBOOKS, tmp_path, dirs_exist_ok=True)
+    notebook = load(lesson)
+    notebook.cells.append(nbformat.v4.new_code_cell(EPILOGUE))
+    client = NotebookClient(
+        notebook,
+        timeout=MOST_SECONDS,
+        kernel_name="python3",
+        resources={"metadata": {"path": str((tmp_path / lesson).parent)}},
+        store_widget_state=True,
+    )
+    start = time.monotonic()
+    client.execute()
+    seconds = time.monotonic() - start
+
+    epilogue = notebook.cells.pop()
+    prefix, peak_mb = json.loads(epilogue.outputs[0].text)
+    measured(f"{lesson}: {seconds:.1f} s, peak {peak_mb:.0f} MB")
+    assert prefix == sys.prefix, "the kernel belongs to another environment"
+    assert complaints(notebook) == []
+    assert seconds < MOST_SECONDS
+    assert peak_mb < MOST_MB
+
+
+def complaints(notebook: Any) -> list[str]:
+    """What went wrong without raising: on stderr, or inside the state of a widget."""
+    found = []
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if output.output_type == "error" or output.get("name") == "stderr":
+                found.append(f"{cell.id}: {output.get('text') or output.get('evalue')}")
+    state = notebook.metadata.get("widgets", {})
+    for bundle in state.values():
+        for model in bundle["state"].values():
+            text = json.dumps(model["state"], default=str)
+            if re.search(r'"output_type": "error"|"name": "stderr"|Traceback \(most recent', text):
+                found.append(f"in a {model['model_name']}: {text[:2000]}")
+    return found
+
+
+def test_complaints_sees_an_error_that_a_widget_swallows() -> None:
+    source = "import ipywidgets\n@ipywidgets.interact(n=3)\ndef f(n): 1 / 0"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    assert any("ZeroDivisionError" in line for line in complaints(notebook))
