@@ -51,7 +51,8 @@ class HubTokenizer(PieceTokenizer):
         engine.no_padding()
         self._engine = engine
         super().__init__(_vocabulary(engine, description))
-        self.eos = next(filter(None, map(engine.token_to_id, _EOS_NAMES)), None)
+        known = (engine.token_to_id(name) for name in _EOS_NAMES)
+        self.eos = next((token for token in known if token is not None), None)
 
     def _encode_piece(self, piece: str) -> Tokens:
         return np.array(self._engine.encode(piece, add_special_tokens=False).ids, np.int32)

@@ -8,9 +8,11 @@ imported (five times faster), else `tiktoken`; both give the same ids.
 from __future__ import annotations
 
 import base64
+import functools
 import importlib
 import importlib.util
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -84,7 +86,7 @@ def _read_vocabulary(path: Path) -> list[bytes]:
     return [by_id[i] for i in range(_N_TEXT_TOKENS)]
 
 
-def _tiktoken(ranks: list[bytes]) -> Encode:
+def _tiktoken(ranks: Sequence[bytes]) -> Encode:
     import tiktoken
 
     encoding = tiktoken.Encoding(
@@ -97,12 +99,21 @@ def _tiktoken(ranks: list[bytes]) -> Encode:
     return lambda piece: encoding.encode_to_numpy(piece, disallowed_special=())
 
 
-def _quicktok(ranks: list[bytes]) -> Encode:
+def _quicktok(ranks: Sequence[bytes]) -> Encode:
     encoding = importlib.import_module("quicktok").get_encoding("qwen3")  # Qwen2.5's and 3's
-    return lambda piece: encoding.encode_batch([piece], 1)[0]
+    exact = functools.cache(lambda: _tiktoken(ranks))
+
+    def encode(piece: str) -> npt.NDArray[np.uint32]:
+        # It normalises text to NFC first, and the bytes would not come back; llama.cpp does not.
+        if not unicodedata.is_normalized("NFC", piece):
+            return exact()(piece)
+        tokens: npt.NDArray[np.uint32] = encoding.encode_batch([piece], 1)[0]
+        return tokens
+
+    return encode
 
 
-_ENGINES: dict[Engine, Callable[[list[bytes]], Encode]] = {
+_ENGINES: dict[Engine, Callable[[Sequence[bytes]], Encode]] = {
     "quicktok": _quicktok,
     "tiktoken": _tiktoken,
 }
