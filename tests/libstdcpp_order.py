@@ -75,7 +75,8 @@ class LibraryMap(dict[Any, Any]):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if key not in self:
-            if len(self) + 1 > self.n_buckets:
+            room = self.n_buckets if self.n_buckets > 1 else 0  # the first key needs buckets, too
+            if len(self) + 1 > room:
                 self._grow()
             self._link(key)
         super().__setitem__(key, value)
@@ -141,17 +142,20 @@ class LibraryDrafter(reference.Drafter):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.context = LibraryCache()
+        self.n_buckets_at_start = 1
 
     def rewind(self, length: int) -> None:
-        kept = self.text[:length]
-        self.text, self.context = [], LibraryCache()
+        kept, self.text = self.text[:length], []
+        self.context = LibraryCache()
+        self.context.n_buckets = self.n_buckets_at_start
         self.feed(kept)
 
     def reset(self) -> None:
         if self.dynamic is not None:
             merge(self.dynamic, self.context)  # type: ignore[arg-type]
         self.text = []
-        self.context.clear()
+        self.context.clear()  # keeps its buckets, as llama.cpp's does from chunk to chunk
+        self.n_buckets_at_start = self.context.n_buckets  # type: ignore[attr-defined]
 
 
 @contextmanager
