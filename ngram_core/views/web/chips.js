@@ -21,9 +21,6 @@ export function textNodes(doc, i, width, unfolded, onFold) {
   else if (unfolded) nodes.push(foldButton(0, true, onFold, 0));
   nodes.push(...past.slice(from).map((token) => chip(doc, token, "past")));
   nodes.push(event.k === "d" ? tailGroup(doc, event, written, guesses, tailed) : fate(doc, event, guesses));
-  const left = doc.total - event.l - gained(event);
-  const more = left ? `${figure(left)} to come` : "end of the text";
-  nodes.push(el("span", { class: "togo" }, more));
   return nodes;
 }
 
@@ -96,9 +93,15 @@ function fate(doc, event, guesses) {
 const mark = (sign, word, cls) =>
   el("span", { class: `under word ${cls}` }, seen(sign), spoken(` (${word}) `));
 
-/** One line that explains the marks in sight. */
+/** One line that explains the marks in sight, and how much of the text is left. */
 export function legendNodes(doc, i) {
   const event = doc.events[i];
+  const left = doc.total - event.l - gained(event);
+  const more = left ? `${plural(left, "token")} to come` : "end of the text";
+  return [el("span", {}, ...marksInSight(doc, i, event)), el("span", {}, more)];
+}
+
+function marksInSight(doc, i, event) {
   if (event.k === "c") {
     const own = "boxed: the model’s own token";
     return [event.o ? `✓ accepted · ✕ rejected · – dropped unseen · ${own}` : own];

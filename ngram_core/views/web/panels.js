@@ -12,12 +12,21 @@ const TITLES = {
 
 /** The three panels at event i; `open` tells whether long lists are shown whole. */
 export function panelNodes(doc, i, open, onMore) {
-  const event = doc.events[i];
-  const drawing = { doc, i, event, open, onMore };
+  const drawing = { doc, i, event: doc.events[i], open, onMore };
+  const off = Object.keys(TITLES).filter((cache) => doc.caches[cache] === "off");
+  const shown = (cache, body) => (off.includes(cache) ? [] : [panel(cache, body(drawing))]);
   return {
-    ladder: [panel("context", contextBody(drawing)), panel("dynamic", dynamicBody(drawing))],
-    side: [panel("static", staticBody(drawing))],
+    ladder: [...shown("context", contextBody), ...shown("dynamic", dynamicBody), ...switchedOff(off)],
+    side: shown("static", staticBody),
   };
+}
+
+/** Caches that are switched off take one line, not a panel each. */
+function switchedOff(off) {
+  if (!off.length) return [];
+  if (off.length === 3) return [el("p", { class: "idle off" }, "All caches are switched off: nothing can be guessed.")];
+  const names = off.flatMap((cache, j) => [...(j ? [" and "] : []), cacheName(cache)]);
+  return [el("p", { class: "idle off" }, "Switched off: ", ...names, ".")];
 }
 
 function panel(cache, body) {
@@ -28,22 +37,13 @@ function panel(cache, body) {
 
 const idle = (...text) => [el("p", { class: "idle" }, ...text)];
 
-function absent(doc, cache, why) {
-  const state = doc.caches[cache];
-  return state === "off" ? idle("Switched off.") : state === "empty" ? idle(why) : null;
-}
-
 function contextBody(drawing) {
-  const { doc, event } = drawing;
-  const off = absent(doc, "context", "");
-  if (off) return off;
-  return event.k === "c" ? countedRows(drawing) : ladderRows(drawing, "context");
+  return drawing.event.k === "c" ? countedRows(drawing) : ladderRows(drawing, "context");
 }
 
 function dynamicBody(drawing) {
   const { doc, event } = drawing;
-  const off = absent(doc, "dynamic", "Empty: no earlier text was counted.");
-  if (off) return off;
+  if (doc.caches.dynamic === "empty") return idle("Empty: no earlier text was counted.");
   if (event.k === "c") return idle("Unchanged: the counts of this text are merged in at its end.");
   if (event.c === "context") return idle("Not tried: ", cacheName("context"), " has passed.");
   return ladderRows(drawing, "dynamic");
@@ -51,7 +51,8 @@ function dynamicBody(drawing) {
 
 // ---- the rows of a ladder ---------------------------------------------------------------
 
-const HEADS = ["n", "looked up", "count × weight = score", "seen, F", "share of F", "verdict"];
+const heads = (weighs) =>
+  ["n", "looked up", weighs ? "count × weight = score (line)" : "count", "seen, F", "share of F", "verdict"];
 
 function ladderRows(drawing, cache) {
   const { doc, i, event } = drawing;
@@ -63,7 +64,7 @@ function ladderRows(drawing, cache) {
     all.push({ cache, n, verdict: "not tried", found: false, tokens: before.slice(-n) });
   }
   const looked = all.filter((row) => !["too short", "not tried"].includes(row.verdict));
-  const head = el("div", { class: "row head", role: "row" }, HEADS.map((text) => el("span", { role: "columnheader" }, text)));
+  const head = el("div", { class: "row head", role: "row" }, heads(tried.some(weighed)).map((text) => el("span", { role: "columnheader" }, text)));
   const rows = all.map((row) => ladderRow(drawing, row, row === looked[0], row === looked.at(-1)));
   return [el("div", { role: "table", "aria-label": `n-grams tried in the ${cache} cache` }, head, rows)];
 }
@@ -135,10 +136,12 @@ function gauge(name, left, right, ok, filled, needed) {
 
 // ---- followers as bars ------------------------------------------------------------------
 
+const weighed = (row) => row.found && row.followers.some((follower) => follower[2] > 1);
+
 function followers(drawing, row) {
   const { doc, open, onMore } = drawing;
   const few = open ? row.followers : row.followers.slice(0, FEW);
-  const weighs = row.followers.some((f) => f[2] > 1);
+  const weighs = weighed(row);
   const most = Math.max(...row.followers.map((f) => f[1]), 1);
   const top = Math.max(...row.followers.map((f) => f[3]), 1);
   const nodes = few.flatMap(([token, count, weight, score]) => {
@@ -165,11 +168,10 @@ function moreButton(row, shown, open, onMore) {
 
 function staticBody(drawing) {
   const { doc, event } = drawing;
-  const off = absent(doc, "static", "Empty: no corpus was counted.");
-  if (off) return off;
+  if (doc.caches.static === "empty") return idle("Empty: no corpus was counted.");
   if (event.k === "c") return idle("Read-only: it never changes.");
   if (event.w == null) return idle("Not read: two tokens must stand before the first guess.");
-  return [weightsPart(drawing), lastPart(drawing)];
+  return [el("div", { class: "parts" }, weightsPart(drawing), lastPart(drawing))];
 }
 
 function weightsPart(drawing) {
@@ -207,12 +209,13 @@ function lastPart({ doc, event }) {
 // ---- what a pass counts -----------------------------------------------------------------
 
 function countedRows({ doc, event }) {
-  const n_new = gained(event);
-  const end = event.l + n_new - doc.first;
-  const words = `${plural(n_new, "new token")} ${n_new === 1 ? "is" : "are"} counted as followers of what stands before:`;
+  const fresh = gained(event);
+  const end = event.l + fresh - doc.first;
+  const are = fresh === 1 ? "is counted as a follower" : "are counted as followers";
+  const words = `${plural(fresh, "new token")} ${are} of what stands before:`;
   const rows = event.u.map((counts, j) => {
     const n = 4 - j;
-    const items = counts.map((count, k) => (count ? counted(doc, end - n_new + k, n, count) : null));
+    const items = counts.map((count, k) => (count ? counted(doc, end - fresh + k, n, count) : null));
     const some = items.some(Boolean);
     const node = el("div", { class: "n" }, el("i", { "aria-hidden": "true" }), spoken("n = "), String(n));
     return el("div", { class: "row up" }, node, el("div", { class: "ups" }, some ? items : el("small", {}, "text too short")));
@@ -222,6 +225,6 @@ function countedRows({ doc, event }) {
 
 function counted(doc, place, n, count) {
   const from = doc.text.slice(place - n, place);
-  const fresh = count === 1 ? "new" : `now ${figure(count)}`;
-  return el("span", { class: "up1" }, el("span", { class: "gram" }, gramNodes(doc, from)), seen(" → "), spoken(" followed by "), gram(doc, [doc.text[place]]), el("small", {}, ` ${fresh}`));
+  const state = count === 1 ? "new" : `now ${figure(count)}`;
+  return el("span", { class: "up1" }, el("span", { class: "gram" }, gramNodes(doc, from)), seen(" → "), spoken(" followed by "), gram(doc, [doc.text[place]]), el("small", {}, ` ${state}`));
 }

@@ -85,7 +85,7 @@ function stepper(model, root) {
       "aria-describedby": keysId, "data-lm-suppress-shortcuts": "true", onkeydown: controls.key },
       el("div", { class: "panel stage" }, setup.node, windows, controls.node, text, legend,
         el("div", { class: "two say" }, words, totals),
-        el("div", { class: "two-ends" }, see, keyHelp(keysId))),
+        see),
       el("div", { class: "two evidence" }, ladder, side));
 
     let width = 0;
@@ -94,7 +94,7 @@ function stepper(model, root) {
       const { doc, at } = state;
       const event = doc.events[at];
       if (doc !== shownDoc) {
-        seeButtons(see, doc, go);
+        seeButtons(see, doc, go, keyHelp(keysId));
         windowButtons(windows, doc, ask);
         shownDoc = doc;
       }
@@ -107,6 +107,7 @@ function stepper(model, root) {
       const panels = panelNodes(doc, at, state.open, () => redraw("open"));
       ladder.replaceChildren(...panels.ladder);
       side.replaceChildren(...panels.side);
+      side.hidden = !panels.side.length;
       for (const button of see.querySelectorAll("button")) {
         button.setAttribute("aria-pressed", String(Number(button.value) === at));
       }
@@ -148,11 +149,12 @@ function totalNodes(event) {
   ];
 }
 
-function seeButtons(see, doc, go) {
+function seeButtons(see, doc, go, help) {
   see.replaceChildren(
     el("small", {}, "See:"),
     ...doc.see.map(([at, label, hint]) =>
       el("button", { type: "button", value: at, title: hint, "aria-pressed": "false", onclick: () => go(at) }, label)),
+    help,
   );
 }
 

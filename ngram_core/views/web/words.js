@@ -28,7 +28,12 @@ export function gramNodes(doc, tokens) {
   });
 }
 
-export const gram = (doc, tokens, tag = "span") => el(tag, { class: "tok" }, ...gramNodes(doc, tokens));
+const LONG = 28; // characters; a longer n-gram may break over lines
+
+export function gram(doc, tokens) {
+  const length = tokens.reduce((sum, token) => sum + pieceText(doc.pieces[token]).length + 1, 0);
+  return el("span", { class: length > LONG ? "tok long" : "tok" }, ...gramNodes(doc, tokens));
+}
 
 /** The name of a cache in its colour. */
 export const cacheName = (name) => el("span", { class: INK[name] }, name);

@@ -1,0 +1,106 @@
+"""Predict and Exercise: guess before the result shows, and have an answer checked."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+import traitlets
+
+from ..lesson import predict as models
+from ..errors import NgramError
+from ..lesson.predict import Answer, Prediction, Question
+from .assets import script, style
+from .base import View
+
+
+class Asked(View):
+    """What both have in common: a question, a typed or chosen answer, a reply."""
+
+    _esm = script("predict")
+    _css = style("predict")
+
+    kind = traitlets.Unicode().tag(sync=True)
+    text = traitlets.Unicode().tag(sync=True)
+    options = traitlets.Dict().tag(sync=True)
+    reply = traitlets.Dict().tag(sync=True)  #: {} or right, line, guess, answer
+
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits)
+        self.on_msg(self._heard)
+
+    def take(self, typed: str) -> Answer:
+        """Take an answer, as if it were given on the page."""
+        raise NotImplementedError
+
+    def _heard(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        try:
+            self.take(str(content["typed"]))
+        except NgramError as error:
+            self.reply = {**self.reply, "right": False, "line": str(error)}
+        except Exception as error:
+            traceback.print_exc()
+            line = f"Something went wrong in the kernel: {error!r}"
+            self.reply = {**self.reply, "right": False, "line": line}
+
+
+class Predict(Asked):
+    """A question to guess at before the result shows; the guess is locked.
+
+    Args:
+        question: see `ngram_core.lesson.predict.Question`.
+    """
+
+    def __init__(self, question: Question) -> None:
+        self.model = Prediction(question)
+        super().__init__(
+            kind="predict", text=question.text, options={"choices": list(question.choices)}
+        )
+
+    def take(self, typed: str) -> Answer:
+        """Lock this guess and hear the answer."""
+        answer = self.model.lock(typed)
+        self.reply = {
+            "right": answer.right,
+            "line": answer.line,
+            "guess": self.model.guess,
+            "answer": self.model.right,
+        }
+        return answer
+
+    def describe(self) -> str:
+        """The question and its state in words."""
+        return self.model.describe()
+
+
+class Exercise(Asked):
+    """A task whose typed answer is checked, as often as the reader likes.
+
+    Args:
+        task: see `ngram_core.lesson.predict.Exercise`.
+    """
+
+    def __init__(self, task: models.Exercise) -> None:
+        self.task = task
+        super().__init__(
+            kind="exercise",
+            text=task.text,
+            options={
+                "label": task.label,
+                "level": task.level,
+                "rows": task.rows,
+                "start": task.start,
+            },
+        )
+
+    def take(self, typed: str) -> Answer:
+        """Check this answer."""
+        answer = self.task.answer(typed)
+        self.reply = {"right": answer.right, "line": answer.line, "guess": typed}
+        return answer
+
+    def describe(self) -> str:
+        """The task and the last reply in words."""
+        return (
+            f"Exercise ({self.task.level}): {self.task.text}\n{self.reply.get('line', '')}".strip()
+        )
