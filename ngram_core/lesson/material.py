@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,7 +69,9 @@ def python_material(text_tokens: int = 120_000, tokenizer: Tokenizer | None = No
     files = _last_files(source, 6 * text_tokens)
     text = corpora.from_files(files)
     tokens = text.tokens(tokenizer, keep=False)[:text_tokens]
-    name = f"Python's library source from {files[0].name} to {_top(files[-1])}"
+    root = Path(os.path.commonpath(source.files))
+    first, last = (path.relative_to(root).parts[0] for path in (files[0], files[-1]))
+    name = f"Python's library source from {first} to {last}"
     return Material(tokens, name, tokenizer, source, max(0, source.n_bytes - text.n_bytes))
 
 
@@ -83,11 +86,6 @@ def _last_files(source: Corpus, n_bytes: int) -> list[Path]:
     if not taken:
         raise InputError("this Python has no library source to replay; give a text of your own")
     return taken
-
-
-def _top(path: Path) -> str:
-    """The package that a file of the library is in, or its own name."""
-    return path.parent.name if (path.parent / "__init__.py").is_file() else path.name
 
 
 def _mb(n_bytes: int) -> str:

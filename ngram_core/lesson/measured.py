@@ -134,14 +134,13 @@ def _per(sample: Sample | None, what: str, each: str) -> float | None:
     return float(getattr(sample, what) / getattr(sample, each))
 
 
-def times_faster(slow: Line, fast: Line) -> float | None:
-    """How many times less `fast` takes per drafted token, over the pieces both have replayed."""
-    n = min(len(slow.pieces), len(fast.pieces))
+def on_shared_part(one: Line, other: Line) -> tuple[float, float] | None:
+    """ns per drafted token of both, over the pieces that both have replayed."""
+    n = min(len(one.pieces), len(other.pieces))
     if n == 0:
         return None
-    slow_ns, fast_ns = (
-        sum(piece.time_ns for piece in line.pieces[:n])
-        / sum(piece.n_drafted for piece in line.pieces[:n])
-        for line in (slow, fast)
-    )
-    return slow_ns / fast_ns if fast_ns else None
+    return _ns(one.pieces[:n]), _ns(other.pieces[:n])
+
+
+def _ns(pieces: Sequence[Piece]) -> float:
+    return sum(piece.time_ns for piece in pieces) / sum(piece.n_drafted for piece in pieces)

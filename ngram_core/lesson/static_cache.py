@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from ..caches import NgramCache
-from ..tokenizers import Tokens
 from ..toggles import Toggles
+from ..tokenizers import Tokens
 from .material import MEGABYTE, Material
 
 _COUNTED_AT_ONCE = 1 << 16  # tokens: some 10 ms
