@@ -8,6 +8,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,8 +18,8 @@ PathLike = str | os.PathLike[str]
 
 
 @contextlib.contextmanager
-def open_file(path: PathLike) -> Iterator[tuple[BinaryIO, int]]:
-    """A plain file open for reading, and its size in bytes.
+def open_file(path: PathLike) -> Iterator[tuple[FileIO, int]]:
+    """A plain file open for reading without a buffer, and its size in bytes.
 
     Raises:
         InputError: a pipe or a device, which might never end.
@@ -26,7 +27,7 @@ def open_file(path: PathLike) -> Iterator[tuple[BinaryIO, int]]:
     """
     if not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):  # open() refuses those
         raise InputError(f"{os.fspath(path)!r} is not a plain file; save its content in one first")
-    with open(path, "rb") as file:
+    with open(path, "rb", buffering=0) as file:
         yield file, os.fstat(file.fileno()).st_size
 
 

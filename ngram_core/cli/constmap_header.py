@@ -12,7 +12,8 @@ The keys themselves are not in the file, so it can be described but not listed.
 from __future__ import annotations
 
 import struct
-from typing import Any, BinaryIO
+from io import FileIO
+from typing import Any
 
 from ..errors import FormatError
 
@@ -30,7 +31,7 @@ def is_one(start: bytes) -> bool:
     return start.startswith(MAGIC)
 
 
-def describe(path: str, file: BinaryIO, start: bytes, size: int) -> dict[str, Any]:
+def describe(path: str, file: FileIO, start: bytes, size: int) -> dict[str, Any]:
     """What the head says, checked against the file's size.
 
     Args:

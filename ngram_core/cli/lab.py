@@ -14,6 +14,7 @@ from .arguments import Commands, a_path
 
 DEFAULT_FOLDER = "ngram-lessons"
 FIRST_LESSON = "00_start_here.ipynb"
+NO_BROWSER = "--no-browser"
 
 
 def add_to(commands: Commands) -> None:
@@ -40,7 +41,13 @@ def run(arguments: Namespace) -> None:
         raise NgramError(
             "JupyterLab is not installed: pip install 'ngram-core[lab]', then run this again"
         )
-    _open_lab(folder / FIRST_LESSON)
+    command = lab_command(folder)
+    if NO_BROWSER in command:
+        print("No screen here: open an address that JupyterLab prints in a browser", flush=True)
+    if os.name == "posix":  # in our place, so that Ctrl-C and the exit code are its own
+        os.execv(command[0], command)
+    else:
+        raise SystemExit(subprocess.call(command))
 
 
 def copy_lessons(source: Path, folder: Path) -> tuple[int, int]:
@@ -65,10 +72,12 @@ def copy_lessons(source: Path, folder: Path) -> tuple[int, int]:
     return new, kept
 
 
-def _open_lab(lesson: Path) -> None:
-    command = [sys.executable, "-m", "jupyterlab", str(lesson)]
+def lab_command(folder: Path) -> list[str]:
+    """The words that start JupyterLab on the first lesson in `folder`."""
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}"]
+    command.append(f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # in a container; it would refuse to start
         command.append("--allow-root")
-    if os.name == "posix":  # in our place, so that Ctrl-C and the exit code are its own
-        os.execv(command[0], command)
-    raise SystemExit(subprocess.call(command))
+    if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY"} & set(os.environ):
+        command.append(NO_BROWSER)
+    return command
