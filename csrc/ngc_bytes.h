@@ -7,6 +7,8 @@
 
 #include "ngc_platform.h"
 
+enum { NGC_PAIR_BYTES = 8 }; /* int32 token, int32 count */
+
 NGC_INLINE int32_t ngc_get_int32(const uint8_t *in)
 {
     return (int32_t)((uint32_t)in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 |

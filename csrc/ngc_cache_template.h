@@ -187,8 +187,9 @@ static ngc_status C(merge)(ngc_cache *cache, const ngc_cache *added)
 
 /* ---- files ---- */
 
-/* Adds an n-gram with its followers as a file lists them. */
-static ngc_status C(insert)(ngc_cache *cache, const ngc_key *key, const int32_t *pairs,
+/* Adds an n-gram with its followers as a file lists them. As in llama.cpp the map is built
+ * outside and copied in, and nothing else is allocated: that decides where its entries lie. */
+static ngc_status C(insert)(ngc_cache *cache, const ngc_key *key, const uint8_t *pairs,
                             size_t n_pairs)
 {
     TABLE_T *table = &((CACHE_T *)cache)->table;
@@ -200,11 +201,11 @@ static ngc_status C(insert)(ngc_cache *cache, const ngc_key *key, const int32_t 
     F(init)(&followers);
     ngc_status status = NGC_OK;
     for (size_t i = 0; i < n_pairs && status == NGC_OK; i++) {
-        if (F(find)(&followers, pairs[2 * i]) != NULL) {
-            status = NGC_DUPLICATE;
-        } else {
-            status = F(add)(&cache->allocator, &followers, pairs[2 * i], pairs[2 * i + 1]);
-        }
+        int32_t token = ngc_get_int32(pairs + NGC_PAIR_BYTES * i);
+        int32_t count = ngc_get_int32(pairs + NGC_PAIR_BYTES * i + 4);
+        status = F(find)(&followers, token) != NULL
+                     ? NGC_DUPLICATE
+                     : F(add)(&cache->allocator, &followers, token, count);
     }
     if (status == NGC_OK) {
         status = T(insert)(&cache->allocator, table, key, &followers);

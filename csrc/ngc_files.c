@@ -6,7 +6,7 @@
 #include "ngc_bytes.h"
 #include "ngc_internal.h"
 
-enum { HEAD_BYTES = 4 * NGC_N_MAX + 4, PAIR_BYTES = 8 };
+enum { HEAD_BYTES = 4 * NGC_N_MAX + 4 };
 
 /* Reads and checks a key: used slots first, the rest NGC_NO_TOKEN. */
 static ngc_status read_key(const uint8_t *in, ngc_key *key)
@@ -25,13 +25,12 @@ static ngc_status read_key(const uint8_t *in, ngc_key *key)
     return n == 0 ? NGC_BAD_RECORD : NGC_OK;
 }
 
-/* Decodes the pairs into `pairs`, checked. */
-static ngc_status read_pairs(const uint8_t *in, size_t n_pairs, int32_t *pairs)
+static ngc_status check_pairs(const uint8_t *pairs, size_t n_pairs)
 {
     for (size_t i = 0; i < n_pairs; i++) {
-        pairs[2 * i] = ngc_get_int32(in + PAIR_BYTES * i);
-        pairs[2 * i + 1] = ngc_get_int32(in + PAIR_BYTES * i + 4);
-        if (pairs[2 * i] < 0 || pairs[2 * i] == INT32_MAX || pairs[2 * i + 1] <= 0) {
+        int32_t token = ngc_get_int32(pairs + NGC_PAIR_BYTES * i);
+        int32_t count = ngc_get_int32(pairs + NGC_PAIR_BYTES * i + 4);
+        if (token < 0 || token == INT32_MAX || count <= 0) {
             return NGC_BAD_RECORD;
         }
     }
@@ -42,25 +41,24 @@ static ngc_status load_record(ngc_cache *cache, const uint8_t *record, size_t n_
                               ngc_load_report *report)
 {
     ngc_key key;
+    const uint8_t *pairs = record + HEAD_BYTES;
     ngc_status status = read_key(record, &key);
+    if (status == NGC_OK) {
+        status = check_pairs(pairs, n_pairs);
+    }
     if (status != NGC_OK) {
         return status;
     }
-    size_t bytes = n_pairs * PAIR_BYTES;
-    int32_t *pairs = ngc_alloc(&cache->allocator, bytes, NGC_KIND_OTHER);
-    if (pairs == NULL) {
-        return NGC_NO_MEMORY;
-    }
-    status = read_pairs(record + HEAD_BYTES, n_pairs, pairs);
     int32_t n = ngc_key_length(&key);
-    if (status == NGC_OK && (n < cache->n_min || n > cache->n_max)) {
+    if (n < cache->n_min || n > cache->n_max) {
         report->n_left_out++;
-    } else if (status == NGC_OK) {
-        status = cache->operations->insert(cache, &key, pairs, n_pairs);
-        report->n_grams += status == NGC_OK;
-        report->n_followers += status == NGC_OK ? (int64_t)n_pairs : 0;
+        return NGC_OK;
     }
-    ngc_free(&cache->allocator, pairs, bytes, NGC_KIND_OTHER);
+    status = cache->operations->insert(cache, &key, pairs, n_pairs);
+    if (status == NGC_OK) {
+        report->n_grams++;
+        report->n_followers += (int64_t)n_pairs;
+    }
     return status;
 }
 
@@ -89,7 +87,7 @@ ngc_status ngc_cache_load_legacy(ngc_cache *cache, const uint8_t *piece, size_t 
             status = NGC_BAD_RECORD;
             break;
         }
-        uint64_t record_bytes = HEAD_BYTES + (uint64_t)claimed * PAIR_BYTES;
+        uint64_t record_bytes = HEAD_BYTES + (uint64_t)claimed * NGC_PAIR_BYTES;
         if (record_bytes > left) {
             status = NGC_TRUNCATED;
             break;

@@ -35,8 +35,8 @@ typedef struct ngc_cache_operations {
     ngc_status (*update)(ngc_cache *cache, const int32_t *text, size_t length_tokens,
                          size_t n_new_tokens);
     ngc_status (*merge)(ngc_cache *cache, const ngc_cache *added);
-    ngc_status (*insert)(ngc_cache *cache, const ngc_key *key, const int32_t *pairs,
-                         size_t n_pairs);
+    ngc_status (*insert)(ngc_cache *cache, const ngc_key *key, const uint8_t *pairs,
+                         size_t n_pairs); /* as in a file, checked */
     void (*followers)(const ngc_cache *cache, const ngc_key *key, int32_t *tokens,
                       int32_t *counts, size_t capacity, size_t *n_followers);
     void (*facts)(const ngc_cache *cache, ngc_cache_facts *facts);

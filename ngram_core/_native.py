@@ -323,8 +323,7 @@ class NativeCache(Handle):
     ) -> tuple[int, int]:
         """Status and how many bytes of the piece were used; see ngc.h."""
         n_used = ffi.new("size_t *")
-        with self.change() as pointer:
-            buffer = ffi.from_buffer("uint8_t[]", piece)
+        with self.change() as pointer, ffi.from_buffer("uint8_t[]", piece) as buffer:
             status = lib.ngc_cache_load_legacy(
                 pointer, buffer, len(piece), file_left, n_used, report
             )

@@ -246,26 +246,32 @@ class NgramCache:
 
 def _load_legacy(handle: _native.NativeCache, path: Path, progress: Progress | None) -> LoadReport:
     report = _native.new_load_report()
+    # One buffer for the whole file: what Python allocates in between would end up between the
+    # entries of the cache, and a map's speed depends on how they lie.
+    buffer = bytearray(_PIECE_BYTES)
+    filled = 0
     with open_file(path) as (file, size):
-        rest = b""
-        want = _PIECE_BYTES
         while report.n_bytes < size:
-            piece = rest + file.read(want)
-            status, used = handle.load_legacy(piece, size - report.n_bytes, report)
-            offset = report.n_bytes
+            if filled == len(buffer):  # one record is longer than all of it
+                buffer.extend(bytes(len(buffer)))
+            with memoryview(buffer) as view:
+                n_read = file.readinto(view[filled:])
+                if not n_read:
+                    raise FormatError(f"{path}: it became shorter while it was read")
+                filled = min(filled + n_read, size - report.n_bytes)
+                status, used = handle.load_legacy(view[:filled], size - report.n_bytes, report)
+                view[: filled - used] = view[used:filled]
+            filled -= used
             if status != 0:
-                error = _native.error_of(status, f"{path}, byte {offset}")
-                if isinstance(error, FormatError):
-                    raise FormatError(f"{error}; is it a cache file of llama.cpp?")
-                raise error
-            if used == 0 and len(piece) < want and len(piece) < size - offset:
-                raise FormatError(
-                    f"{path}, byte {offset}: the file became shorter while it was read"
-                )
-            rest = piece[used:]
-            want = _PIECE_BYTES if used else 2 * want
+                raise _at_offset(_native.error_of(status, f"{path}, byte {report.n_bytes}"))
             if progress is not None:
-                progress(offset / size)
-    if report.n_bytes == 0:
-        raise NgramError(f"{path}: the file is empty; a cache file holds at least one n-gram")
+                progress(report.n_bytes / size)
+    if size == 0:
+        raise FormatError(f"{path}: it is empty; a cache file holds at least one n-gram")
     return LoadReport(report.n_bytes, report.n_grams, report.n_followers, report.n_left_out)
+
+
+def _at_offset(error: NgramError) -> NgramError:
+    if isinstance(error, FormatError):
+        return FormatError(f"{error}; is it a cache file of llama.cpp, copied whole?")
+    return error
