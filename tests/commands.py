@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 from unittest import mock
@@ -31,9 +30,3 @@ def good(*words: object) -> str:
     done = run(*words)
     assert (done.code, done.err) == (0, ""), done
     return done.out
-
-
-def as_words(**options: object) -> Sequence[str]:
-    """n_ctx=4 becomes --n-ctx 4; None is left out."""
-    pairs = ((f"--{k.replace('_', '-')}", str(v)) for k, v in options.items() if v is not None)
-    return [word for pair in pairs for word in pair]

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 def tokens_of(arguments: Namespace) -> tuple[Tokens, Tokenizer | None]:
     """The tokens that --tokens or --text name, and what they are of if that is known."""
     if arguments.tokens is not None:
-        tokenizer = get_tokenizer(arguments.tokenizer) if arguments.tokenizer else None
+        known = arguments.tokenizer is not None
+        tokenizer = get_tokenizer(arguments.tokenizer) if known else None
         n_vocab = None if tokenizer is None or tokenizer.grows else tokenizer.n_vocab
         return read_tokens(arguments.tokens, n_vocab), tokenizer
     paths = [arguments.text] if isinstance(arguments.text, str) else arguments.text
-    tokenizer = get_tokenizer(arguments.tokenizer or DEFAULT)
-    text = corpora.from_files(paths)
+    text = corpora.from_files(paths)  # before the tokenizer, which takes half a second
+    tokenizer = get_tokenizer(DEFAULT if arguments.tokenizer is None else arguments.tokenizer)
     with Bar("encoding") as bar:
         tokens = text.tokens(tokenizer, progress=bar, keep=False)
     if not len(tokens):
