@@ -1,8 +1,9 @@
 """Prompt lookup drafting, step by step, on a real C engine.
 
 The draft rule of llama.cpp's n-gram caches, every optimisation of it as a switch, and what
-each does to time and memory. `import ngram_core as ng`, then:
+each does to time and memory.
 
+>>> import ngram_core as ng
 >>> drafter = ng.Drafter()
 >>> drafter.feed([1, 2, 3, 4, 1, 2, 3])
 >>> drafter.draft(4).tolist()

@@ -50,17 +50,18 @@ def write_beside(path: PathLike) -> Iterator[Path]:
             return
         # A short name: the target's own may be as long as the file system allows.
         beside = target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}.part")
+        rights = 0o666 if mode is None else stat.S_IMODE(mode)
         try:
-            os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-            if mode is not None:
-                beside.chmod(stat.S_IMODE(mode))
+            os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, rights | 0o600))
             yield beside
-            _sync(beside)
+            _sync(beside, os.O_RDWR)  # Windows syncs no file that is open for reading
+            if mode is not None:
+                beside.chmod(rights)
             os.replace(beside, target)
         finally:
             beside.unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # not every system lets a folder be opened
-            _sync(target.parent)
+            _sync(target.parent, os.O_RDONLY)
     except OSError as error:
         if _is_about(error, target):
             raise OSError(error.errno, error.strerror, os.fspath(path)) from None
@@ -95,9 +96,9 @@ def _checked_mode(target: Path) -> int | None:
     return mode
 
 
-def _sync(path: Path) -> None:
+def _sync(path: Path, how: int) -> None:
     """Make the system put a file, or a folder's list of names, on the disk now."""
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, how)
     try:
         os.fsync(descriptor)
     finally:

@@ -84,7 +84,7 @@ class Replay:
     >>> with Replay([1, 2, 3, 4] * 5, n_ctx=100) as replay:
     ...     sample = replay.run()
     >>> sample.n_replayed, sample.n_drafted, sample.n_accept
-    (20, 14, 14)
+    (20, 12, 12)
     """
 
     def __init__(

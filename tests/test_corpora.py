@@ -53,6 +53,12 @@ def test_pythons_source_is_there(library: Corpus) -> None:
     assert python_source() == library
 
 
+def test_a_python_without_source_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path / name))
+    with pytest.raises(InputError, match="stdlib'; use your own files"):
+        python_source()
+
+
 def test_a_corpus_is_its_files_one_after_the_other(library: Corpus) -> None:
     digest, n_bytes = hashlib.sha256(), 0
     for path in library.files:

@@ -63,23 +63,21 @@ class Result:
     def as_text(self) -> str:
         sample = self.sample
         accepted = "" if sample.accept_pct is None else f" ({sample.accept_pct:.2f} %)"
+        drafted = (
+            "" if sample.ns_per_drafted is None else f"{sample.ns_per_drafted:,.0f} ns a drafted, "
+        )
         return "\n".join(
             (
                 f"replayed {sample.n_replayed:,} of {sample.n_tokens:,} tokens"
                 f" in {sample.n_calls:,} draft calls",
                 f"drafted {sample.n_drafted:,}, accepted {sample.n_accept:,}{accepted}",
-                f"time: {_ns(sample.ns_per_drafted)} a drafted token,"
-                f" {_ns(sample.ns_per_replayed)} a replayed one,"
-                f" {self.load_ns / 1e6:,.1f} ms to load",
+                f"time: {drafted}{sample.ns_per_replayed:,.0f} ns a replayed token,"
+                f" {self.load_ns / 1e6:,.1f} ms to load the caches",
                 f"memory: context {_mb(sample.context_bytes)}, dynamic {_mb(sample.dynamic_bytes)},"
                 f" static {_mb(sample.static_bytes)}",
                 f"drafts: checksum {_hex(sample.drafts_checksum)}",
             )
         )
-
-
-def _ns(time: float | None) -> str:
-    return "no time" if time is None else f"{time:,.0f} ns"
 
 
 def _hex(checksum: int) -> str:
