@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from io import FileIO
@@ -49,7 +48,7 @@ def write_beside(path: PathLike) -> Iterator[Path]:
             yield target
             return
         # A short name: the target's own may be as long as the file system allows.
-        beside = target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}.part")
+        beside = target.with_name(f".{target.name[:40]}.{os.urandom(4).hex()}.part")
         rights = 0o666 if mode is None else stat.S_IMODE(mode)
         try:
             os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, rights | 0o600))

@@ -74,7 +74,8 @@ def copy_lessons(source: Path, folder: Path) -> tuple[int, int]:
 
 def lab_command(folder: Path) -> list[str]:
     """The words that start JupyterLab on the first lesson in `folder`."""
-    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}"]
+    command = [sys.executable, "-m", "jupyterlab", "--ServerApp.log_level=WARN"]
+    command.append(f"--ServerApp.root_dir={folder.resolve()}")
     command.append(f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # in a container; it would refuse to start
         command.append("--allow-root")
