@@ -507,3 +507,25 @@ def test_counts_that_would_pass_their_limit_stay_there(
             found[tuple(ngram)] = dict(zip(tokens.tolist(), counts.tolist(), strict=True))
             assert row["sum"] == sum(counts.tolist())
     assert found == expected
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_an_exact_score_stays_at_the_end_of_64_bits(stage: ng.Stage) -> None:
+    """Counts and weights of a hostile file; two scores that reach the end are a tie."""
+    most = 2**31 - 1
+    world = World(
+        [1, 2, 3, 4],
+        ng.LLAMA_CPP,
+        static={(1, 2): {3: most - 1, 4: most}},
+        dynamic={(1, 2): {3: most - 1, 4: most}},
+        ties="token",
+        score="exact",
+    )
+    expected = reference_drafter(world)
+    expected.feed([1, 2])
+    with engine_drafter(world, stage) as drafter:
+        drafter.feed([1, 2])
+        assert drafter.step(1) == expected.step(1)
+        row = next(row for row in drafter.step(1)[0].rows if row.n_followers)
+    assert [candidate.score for candidate in row.candidates] == [2**63 - 1] * 2
+    assert (row.cache, row.n, row.best) == ("dynamic", 2, 3)
