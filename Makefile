@@ -58,7 +58,10 @@ check: .venv/dev.done .venv/engine.done
 	$(PYTHON_HERE) -m pytest -m "(browser or slow) and not soak" $(ARGS)
 
 soak: .venv/dev.done .venv/engine.done
-	NGRAM_SOAK=1 $(PYTHON_HERE) -m pytest -m "soak or not (browser or slow)" $(ARGS)
+	NGRAM_SOAK=1 NGRAM_FUZZ_SECONDS=3600 $(PYTHON_HERE) -m pytest -m "not browser" $(ARGS)
+
+pictures: .venv/dev.done .venv/engine.done
+	$(PYTHON_HERE) tests/pictures.py $(ARGS)
 
 clean:
 	rm -rf .venv build dist *.egg-info ngram_core/_ngram*.so

@@ -99,3 +99,8 @@ def python_version(path: str) -> str | None:
         return None
     match = re.fullmatch(r"\d+\.\d+", done.stdout.strip())
     return match[0] if match else None
+
+
+def engine_tests() -> list[Path]:
+    """The tests that matter for another build of the engine or another Python."""
+    return sorted((REPO / "tests").glob("test_engine*.py"))

@@ -1,0 +1,93 @@
+"""The C tests (tests/c) and the fuzzers (tests/fuzz); both are compiled into build/."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tools import BUILD, REPO, need, run
+
+pytestmark = pytest.mark.slow
+
+FUZZERS = sorted((REPO / "tests" / "fuzz").glob("*.c"))
+FUZZ_SECONDS = int(os.environ.get("NGRAM_FUZZ_SECONDS", "60"))
+
+FUZZ_FLAGS = ["-std=c11", "-g", "-O1", "-Icsrc", "-fsanitize=fuzzer,address,undefined"]
+FUZZ_FLAGS += ["-fno-sanitize-recover=undefined"]
+
+
+@pytest.mark.parametrize("suites", ["run", "asan", "tsan"])
+def test_c_suites(suites: str, measured: Callable[[str], None]) -> None:
+    """Plain, under the sanitizers of memory and behaviour, and under that of threads."""
+    need("make", "gcc")
+    flag = {"run": "-g", "asan": "-fsanitize=address,undefined", "tsan": "-fsanitize=thread"}
+    for compiler in filter(shutil.which, ("gcc", "clang")):
+        if not links(compiler, flag[suites], "int main(void) { return 0; }"):
+            pytest.skip(f"{compiler} cannot link with {flag[suites]} here")
+    last = make_c_tests(suites).strip().splitlines()[-1]
+    done = re.fullmatch(r"(\d+) passed, 0 failed", last)
+    assert done, last
+    assert int(done[1]) > 0
+    measured(f"C tests, {suites}: {last}")
+
+
+def test_c_under_valgrind() -> None:
+    """Sees what the sanitizers do not: memory that is read before it is written."""
+    need("make", "gcc", "valgrind")
+    make_c_tests("run", "ONLY=none")
+    suite = BUILD / "ctests" / "gcc-O0" / "suite"
+    run(["valgrind", "-q", "--error-exitcode=9", "--leak-check=full", suite], seconds=900)
+
+
+def make_c_tests(*words: str) -> str:
+    # Without the variables of a make that may have started us.
+    clean = {"MAKEFLAGS": "", "MAKELEVEL": ""}
+    command = ["make", "--no-print-directory", "-j2", "-C", REPO / "tests" / "c", *words]
+    return run(command, env=clean, seconds=900)
+
+
+@pytest.mark.parametrize("source", FUZZERS, ids=lambda path: path.stem)
+def test_fuzzer_finds_nothing(source: Path) -> None:
+    need("clang")
+    if not links("clang", "-fsanitize=fuzzer", "int LLVMFuzzerTestOneInput(void) { return 0; }"):
+        pytest.skip("clang has no libFuzzer here (Debian: libclang-rt-dev)")
+    folder = BUILD / "fuzz"
+    found = folder / f"{source.stem}-corpus"
+    found.mkdir(parents=True, exist_ok=True)
+    fuzzer = folder / source.stem
+    engine = sorted((REPO / "csrc").glob("*.c"))
+    run(["clang", *FUZZ_FLAGS, "-o", fuzzer, source, *engine])
+    seeds = source.parent / "corpus" / source.stem
+    out = run(
+        [
+            fuzzer,
+            f"-max_total_time={FUZZ_SECONDS}",
+            "-timeout=10",
+            "-rss_limit_mb=2048",
+            "-print_final_stats=1",
+            f"-artifact_prefix={folder}/{source.stem}-",
+            found,
+            *([seeds] if seeds.is_dir() else []),
+        ],
+        env={"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1"},
+        seconds=FUZZ_SECONDS + 120,
+    )
+    executed = re.search(r"number_of_executed_units: *(\d+)", out)
+    assert executed
+    assert int(executed[1]) > 1000, "the fuzzer hardly ran"
+
+
+def links(compiler: str, flag: str, code: str) -> bool:
+    """Whether the compiler has the run-time library that the flag asks for."""
+    done = subprocess.run(
+        [compiler, flag, "-x", "c", "-", "-o", os.devnull],
+        input=code,
+        text=True,
+        stderr=subprocess.DEVNULL,
+    )
+    return done.returncode == 0
