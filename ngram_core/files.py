@@ -106,6 +106,7 @@ def _sync(path: Path, how: int) -> None:
 
 _WHAT_TO_DO = {
     errno.ENOENT: "there is no such file or folder; check the path",
+    errno.EEXIST: "a file of this name is in the way; choose another name",
     errno.EISDIR: "this is a folder; name a file",
     errno.ENOTDIR: "a part of this path is a file, not a folder; check the path",
     errno.EACCES: "not allowed; check the permissions",

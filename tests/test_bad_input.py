@@ -401,6 +401,14 @@ def test_tokenizers_that_there_are_not() -> None:
     refused(1, "there is no tokenizer ''", "stats", "--text", "good.txt", "--tokenizer", "")
 
 
+@pytest.mark.parametrize("folder", ["good.txt", "good.txt/lessons", "n" * 300])
+def test_lessons_that_cannot_be_put_there(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ngram_core.lessons_data.lessons_folder", lambda: Path("lessons"))
+    Path("lessons").mkdir()
+    Path("lessons/00_start_here.ipynb").write_text("{}")
+    refused(1, repr(folder)[:-1], "lab", folder)
+
+
 def test_a_tokenizer_json_that_is_none() -> None:
     pytest.importorskip("tokenizers", reason="the extra ngram-core[tokenizers] is missing")
     said = "'not.json' is not a tokenizer.json"

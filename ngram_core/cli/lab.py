@@ -10,6 +10,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from ..errors import NgramError
+from ..files import atomic_write
 from .arguments import Commands, a_path
 
 DEFAULT_FOLDER = "ngram-lessons"
@@ -62,13 +63,13 @@ def copy_lessons(source: Path, folder: Path) -> tuple[int, int]:
         if not path.is_file() or any(part.startswith((".", "__")) for part in below.parts):
             continue
         target = folder / below
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with open(target, "xb") as file:
-                file.write(path.read_bytes())
-            new += 1
-        except FileExistsError:
+        if os.path.lexists(target):
             kept += 1
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(target) as file:  # a half copied one would be taken for the reader's
+            file.write(path.read_bytes())
+        new += 1
     return new, kept
 
 
