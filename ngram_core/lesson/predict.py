@@ -83,7 +83,7 @@ def _reply(question: Question, guess: str, right: str) -> str:
 
 
 @dataclass(frozen=True)
-class Exercise:
+class Task:
     """A task with an answer to type, checked with a telling reply.
 
     Args:

@@ -6,7 +6,7 @@ new story or by one line that says what is wrong, and a refused request changes 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -39,6 +39,10 @@ class Inputs:
     example: str = ""  #: the name of the example this is, "" for the reader's own text
 
 
+Stop = tuple[int, str, str]
+"""A word to visit, counted from 1, a short label, and what to see there."""
+
+
 class StepperModel:
     """A text drafted step by step, and the step being looked at.
 
@@ -48,6 +52,7 @@ class StepperModel:
         tokenizer: "words", "bytes" or "qwen2.5".
         settings: caches, guesses a pass, rule; by default an example's own number of guesses.
         word: show the step that guesses this word, counted from 1; else the first step.
+        stops: what to offer under "See" instead of the landmarks found: (word, label, hint).
 
     Raises:
         InputError: the text is too short, too long or not text; no such word is guessed.
@@ -61,6 +66,7 @@ class StepperModel:
         tokenizer: str = "words",
         settings: Settings | None = None,
         word: int | None = None,
+        stops: Sequence[Stop] = (),
     ) -> None:
         inputs = Inputs(text, tokenizer=tokenizer)
         if text in EXAMPLES:
@@ -73,6 +79,8 @@ class StepperModel:
             corpus=inputs.corpus if corpus is None else corpus,
         )
         self.at = 0
+        self._stops = tuple(stops)
+        self._stops_for = (inputs.text, tokenizer)
         self._make(inputs)
         if word is not None:
             self.at = self.event_of_word(word)
@@ -93,6 +101,10 @@ class StepperModel:
         self.document = document(story, tokenizer.token_bytes, between)
         self.inputs, self.story, self._tokenizer = inputs, story, tokenizer
         self.at = min(self.at, len(story.events) - 1)
+        if self._stops and self._stops_for == (inputs.text, inputs.tokenizer):
+            self.document["see"] = [
+                [self.event_of_word(word), label, hint] for word, label, hint in self._stops
+            ]
 
     @property
     def json(self) -> str:
@@ -125,22 +137,28 @@ class StepperModel:
     def made(self) -> str:
         """One line about the story: its tokens, its totals, its window."""
         story = self.story
-        line = f"{plural(story.n_tokens, 'token')}. {summary(story)}."
+        line = f"{plural(story.n_tokens, 'token')}, the first one given. {summary(story)}."
         if not story.complete or story.start > 1:
             line += f" Shown: tokens {story.start:,} to {len(story.text):,}."
         return line
 
     def event_of_word(self, word: int) -> int:
-        """The event that guesses the word at this place, counted from 1; the last if several."""
-        found = -1
+        """The event to show for a word, counted from 1: the last that guesses it, or, if none
+        does, the pass in which the model writes it.
+
+        Raises:
+            InputError: the word is not in this window, or it is the first one, which is given.
+        """
+        guessed = written = -1
         for i, event in enumerate(self.story.events):
             if isinstance(event, Draft) and event.word == word:
-                found = i
-        if found < 0:
-            raise InputError(
-                f"word {word} is not guessed here: choose from 2 to {self.story.n_tokens}"
-            )
-        return found
+                guessed = i
+            elif isinstance(event, Check) and event.length < word <= event.length + event.n_new:
+                written = i
+        if max(guessed, written) < 0:
+            first, last = self.story.start + 1, len(self.story.text)
+            raise InputError(f"word {word} is not written here: choose from {first} to {last}")
+        return guessed if guessed >= 0 else written
 
     # ---- in words ---------------------------------------------------------------------
 
@@ -268,4 +286,12 @@ def _other_text(new: Inputs, old: Inputs) -> bool:
     return (new.text, new.tokenizer, new.start) != (old.text, old.tokenizer, old.start)
 
 
-__all__ = ["MAX_CHARACTERS", "TOKENIZERS", "Check", "Inputs", "StepperModel", "of_example"]
+def totals_line(text: str = "recipe", caches: str = "cds", n_draft: int = 4) -> str:
+    """What a text comes to with these caches (first letters) and guesses a pass, in one line."""
+    settings = Settings("c" in caches, "d" in caches, "s" in caches, n_draft)
+    totals = StepperModel(text, settings=settings).story.totals
+    share = f", {100 * totals.accepted / totals.drafted:.0f} %" if totals.drafted else ""
+    return (
+        f"caches {caches or '-':4} up to {n_draft} guesses: {totals.passes:3} passes,"
+        f" {totals.accepted} of {totals.drafted} guesses accepted{share}"
+    )

@@ -6,10 +6,10 @@ import traceback
 from typing import Any
 
 import traitlets
+from IPython.display import display
 
-from ..lesson import predict as models
 from ..errors import NgramError
-from ..lesson.predict import Answer, Prediction, Question
+from ..lesson.predict import Answer, Prediction, Question, Task
 from .assets import script, style
 from .base import View
 
@@ -32,6 +32,11 @@ class Asked(View):
     def take(self, typed: str) -> Answer:
         """Take an answer, as if it were given on the page."""
         raise NotImplementedError
+
+    def show(self) -> None:
+        """Display it, and print its state in one line."""
+        display(self)  # type: ignore[no-untyped-call]
+        print(self.describe().splitlines()[-1])
 
     def _heard(self, _widget: Any, content: Any, _buffers: Any) -> None:
         try:
@@ -77,10 +82,10 @@ class Exercise(Asked):
     """A task whose typed answer is checked, as often as the reader likes.
 
     Args:
-        task: see `ngram_core.lesson.predict.Exercise`.
+        task: see `ngram_core.lesson.predict.Task`.
     """
 
-    def __init__(self, task: models.Exercise) -> None:
+    def __init__(self, task: Task) -> None:
         self.task = task
         super().__init__(
             kind="exercise",

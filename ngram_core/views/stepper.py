@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Sequence
 from typing import Any
 
 import traitlets
 from IPython.display import display
 
 from ..lesson.examples import EXAMPLES
-from ..lesson.stepper import MAX_CHARACTERS, TOKENIZERS, Inputs, StepperModel
+from ..lesson.stepper import MAX_CHARACTERS, TOKENIZERS, Inputs, StepperModel, Stop
 from ..lesson.story import Settings
 from ..rule import LLAMA_CPP, Rule
 from .assets import script, style
@@ -26,6 +27,7 @@ class Stepper(View):
         word: show the step that guesses this word, counted from 1.
         rule: thresholds and weight.
         tokenizer: "words", "bytes" or "qwen2.5".
+        stops: what to offer under "See": (word, label, hint) each; by default what is found.
         earlier, corpus: texts behind the dynamic and the static cache, instead of the example's.
 
     Raises:
@@ -51,6 +53,7 @@ class Stepper(View):
         tokenizer: str = "words",
         earlier: str | None = None,
         corpus: str | None = None,
+        stops: Sequence[Stop] = (),
     ) -> None:
         self.model = StepperModel(
             text,
@@ -59,6 +62,7 @@ class Stepper(View):
             tokenizer=tokenizer,
             settings=_settings(text, caches, n_draft, rule),
             word=word,
+            stops=stops,
         )
         super().__init__(
             story=self.model.json,

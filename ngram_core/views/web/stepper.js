@@ -111,6 +111,8 @@ function stepper(model, root) {
       for (const button of see.querySelectorAll("button")) {
         button.setAttribute("aria-pressed", String(Number(button.value) === at));
       }
+      const seen = doc.see.find((stop) => stop[0] === at);
+      see.querySelector(".hint").textContent = seen ? seen[2] : "";
     };
     /** Turn a fold over, and keep the focus on its button, which is drawn anew. */
     const redraw = (name) => {
@@ -121,7 +123,7 @@ function stepper(model, root) {
     };
     const resized = () => {
       const now = text.clientWidth;
-      if (Math.abs(now - width) < 8) return;
+      if (Math.abs(now - width) < 24) return; // a scroll bar that comes and goes is no news
       width = now;
       show();
     };
@@ -155,6 +157,7 @@ function seeButtons(see, doc, go, help) {
     ...doc.see.map(([at, label, hint]) =>
       el("button", { type: "button", value: at, title: hint, "aria-pressed": "false", onclick: () => go(at) }, label)),
     help,
+    el("p", { class: "hint" }),
   );
 }
 

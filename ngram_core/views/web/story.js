@@ -16,22 +16,20 @@ export function tail(doc, i) {
   return [...doc.text.slice(0, event.l - doc.first), ...openGuesses(doc, i).map((guess) => guess[0])];
 }
 
-/** The place, counted from 1, of the token that event i guesses or checks first. */
+/** The place, counted from 1, of the token that event i guesses, or of the last that it writes. */
 export const wordOf = (doc, i) => {
   const event = doc.events[i];
-  return event.k === "d" ? event.l + event.o + 1 : event.l + 1;
+  return event.k === "d" ? event.l + event.o + 1 : event.l + gained(event);
 };
 
-/** The event to show for a place in the text: the last that guesses it, else the nearest. */
+/** The event to show for a place in the text: the last that guesses it, or the pass that writes it. */
 export function eventOfWord(doc, word) {
-  let best = 0;
-  for (let i = 0; i < doc.events.length; i++) {
-    if (doc.events[i].k !== "d") continue;
-    const place = wordOf(doc, i);
-    if (place === word) best = i;
-    else if (place < word && Math.abs(place - word) < Math.abs(wordOf(doc, best) - word)) best = i;
-  }
-  return best;
+  const place = Math.max(doc.start + 1, Math.min(doc.end, word));
+  const { events } = doc;
+  const guesses = (event) => event.k === "d" && event.l + event.o + 1 === place;
+  const writes = (event) => event.k === "c" && event.l < place && place <= event.l + gained(event);
+  const guessed = events.findLastIndex(guesses);
+  return guessed >= 0 ? guessed : events.findIndex(writes);
 }
 
 /** Tokens that event i adds to the text: those of a check, none of a draft. */

@@ -1,0 +1,98 @@
+"""Makes the lessons' pictures (make pictures): the real views in a real JupyterLab.
+
+Each picture is one element of one cell's output, in light and in dark. They stand in the
+lessons before the cells that show them, for GitHub, a dead kernel and a slow start.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from browser.conftest import CHROMIUM_ARGUMENTS, chromium_path, lessons
+from browser.lesson import Lesson
+from browser.server import JupyterServer
+from playwright.sync_api import sync_playwright
+from png import shrink
+
+FOLDER = Path(__file__).resolve().parents[1] / "notebooks" / "pictures"
+WIDTH = 1136
+"""Of the window; leaves the view about 950 pixels."""
+
+MOST_BYTES = 120_000
+
+STEPPER = "from ngram_core.views import Stepper\n"
+ASKED = "from ngram_core.views import Exercise, Predict\nfrom ngram_core.lesson import {0}\n"
+BOLD = "import ngram_core as ng\nbold = ng.Rule(context_sum=(1, 1, 1, 1))\n"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture: its name, the code that shows the view, the part of it to take."""
+
+    name: str
+    code: str
+    part: str = ".stepper"
+
+
+STAGE = ".stepper .stage"
+ONE_CACHE = '"recipe", caches="c"'
+LESSON_00, LESSON_01 = ASKED.format("lesson00"), ASKED.format("lesson01")
+
+PICTURES = (
+    Picture("00-first", f"{STEPPER}Stepper({ONE_CACHE}, word=58)", STAGE),
+    Picture("00-predict", f"{LESSON_00}Predict(lesson00.PASSES)", ".asked"),
+    Picture("00-all", f"{STEPPER}Stepper(word=42)"),
+    Picture("00-exercise", f"{LESSON_00}Exercise(lesson00.FIRST_HIT)", ".asked"),
+    Picture("01-word-42", f"{STEPPER}Stepper({ONE_CACHE}, word=42)"),
+    Picture("01-predict", f"{LESSON_01}Predict(lesson01.WORD_20)", ".asked"),
+    Picture("01-bold", f"{STEPPER}{BOLD}Stepper({ONE_CACHE}, rule=bold, word=20)"),
+    Picture(
+        "01-stops",
+        f"{STEPPER}{LESSON_01}Stepper({ONE_CACHE}, word=20, stops=lesson01.STOPS)",
+        STAGE,
+    ),
+    Picture("01-exercise", f"{LESSON_01}Exercise(lesson01.BOTH_TESTS)", ".asked"),
+)
+
+
+def make(wanted: list[str]) -> None:
+    """Make the pictures whose names begin with one of these; all, if none is given."""
+    pictures = [p for p in PICTURES if not wanted or p.name.startswith(tuple(wanted))]
+    FOLDER.mkdir(exist_ok=True)
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as home:
+        browser = playwright.chromium.launch(
+            executable_path=chromium_path(), args=CHROMIUM_ARGUMENTS
+        )
+        server = JupyterServer(Path(home))
+        try:
+            for dark in (False, True):
+                with lessons(browser, lambda _app: server) as open_notebook:
+                    cells = [picture.code for picture in pictures]
+                    take(open_notebook(cells, width=WIDTH, height=1400, dark=dark), pictures, dark)
+        finally:
+            server.stop()
+            browser.close()
+
+
+def take(lesson: Lesson, pictures: list[Picture], dark: bool) -> None:
+    for number, picture in enumerate(pictures):
+        lesson.run_cell(number)  # also scrolls there: cells far away are not in the page
+        part = lesson.cell_output(number).locator(picture.part)
+        part.wait_for(state="visible")
+        path = FOLDER / f"{picture.name}-{'dark' if dark else 'light'}.png"
+        path.write_bytes(shrink(lesson.page, part.screenshot()))
+        report(path)
+
+
+def report(path: Path) -> None:
+    size = path.stat().st_size
+    print(f"{path.name}: {size:,} bytes")
+    if size > MOST_BYTES:
+        sys.exit(f"{path.name} is larger than {MOST_BYTES:,} bytes: take a part of it")
+
+
+if __name__ == "__main__":
+    make(sys.argv[1:])
