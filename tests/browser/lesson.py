@@ -188,8 +188,20 @@ class Lesson:
         return element
 
     def cell_output(self, index: int) -> Locator:
-        """The output area of a code cell, counted from 0 among the code cells."""
-        return self.page.locator(".jp-CodeCell").nth(index).locator(".jp-Cell-outputArea")
+        """The output area of a code cell, counted from 0 among the code cells; scrolls to it.
+
+        A long notebook keeps only the cells near the window in the page.
+        """
+        self.page.evaluate(
+            """async (index) => {
+                const notebook = window.jupyterapp.shell.currentWidget.content;
+                const code = notebook.widgets.filter(cell => cell.model.type === 'code');
+                code.forEach((cell, i) => { cell.node.dataset.code = i; });
+                await notebook.scrollToItem(notebook.widgets.indexOf(code[index]));
+            }""",
+            index,
+        )
+        return self.page.locator(f'.jp-CodeCell[data-code="{index}"] .jp-Cell-outputArea')
 
     def press(self, *keys: str) -> None:
         """Keys for whatever has the focus, as a person would type them."""
@@ -211,7 +223,7 @@ class Lesson:
 
     def overflow(self, selector: str) -> int:
         """By how many pixels the element's content is wider than the element."""
-        return int(self.find(selector).evaluate("e => e.scrollWidth - e.clientWidth"))
+        return wider(self.find(selector))
 
     def axe(self, selector: str) -> list[str]:
         """Serious and critical accessibility findings inside the element, one line each."""
@@ -228,6 +240,11 @@ class Lesson:
             for v in violations
             if v["impact"] in ("serious", "critical")
         ]
+
+
+def wider(element: Locator) -> int:
+    """By how many pixels an element's content is wider than the element."""
+    return int(element.evaluate("e => e.scrollWidth - e.clientWidth"))
 
 
 def axe_script() -> Path:

@@ -1,0 +1,42 @@
+"""Every lesson, both copies, in both apps: no error on the page and nothing wider than it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from .conftest import NOTEBOOKS
+from .lesson import App, Lesson, wider
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+LESSONS = sorted(
+    path.relative_to(NOTEBOOKS).as_posix()
+    for path in NOTEBOOKS.rglob("*.ipynb")
+    if ".ipynb_checkpoints" not in path.parts
+)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize(
+    ("app", "width", "dark"), [("lab", 1280, False), ("notebook", 360, True)], ids=["lab", "phone"]
+)
+def test_runs_and_shows(
+    open_notebook: Callable[..., Lesson], lesson: str, app: App, width: int, dark: bool
+) -> None:
+    page = open_notebook(lesson, app=app, width=width, dark=dark)
+    page.run_all()
+    shown = 0
+    for index, cell in enumerate(page.code_cells()):
+        area = page.cell_output(index)
+        if any(WIDGET in output.get("data", {}) for output in cell["outputs"]):
+            # the view, not the text that stands in its place
+            drawn = area.locator(".jp-OutputArea-output.lm-Panel > .lm-Widget > *").first
+            drawn.wait_for(state="visible", timeout=20_000)
+            page.page.wait_for_timeout(300)
+            page.screenshot(f"{lesson.replace('/', '-').removesuffix('.ipynb')}-{app}-{index}")
+            shown += 1
+        if cell["outputs"]:
+            assert wider(area) <= 1, f"output {index} is wider than the page"
+    assert shown > 0
