@@ -18,7 +18,7 @@ void *ngc_grow(ngc_allocator *allocator, void *block, size_t old_bytes, size_t n
 
 void ngc_memory_of(const ngc_allocator *allocator, ngc_memory *memory)
 {
-    memory->live_bytes = allocator->allocated_bytes - allocator->freed_bytes;
+    memory->live_bytes = ngc_live_bytes(allocator);
     memory->peak_bytes = allocator->peak_bytes;
     memory->ngrams_bytes = allocator->kind_bytes[NGC_KIND_NGRAMS];
     memory->index_bytes = allocator->kind_bytes[NGC_KIND_INDEX];

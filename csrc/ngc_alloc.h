@@ -41,6 +41,11 @@ NGC_INLINE int64_t ngc_malloc_overhead_bytes(size_t bytes)
     return (int64_t)((chunk < 32 ? 32 : chunk) - bytes);
 }
 
+NGC_INLINE int64_t ngc_live_bytes(const ngc_allocator *allocator)
+{
+    return allocator->allocated_bytes - allocator->freed_bytes;
+}
+
 /* The book-keeping of n blocks of the same size, apart from malloc and free: a loop that copies
  * a whole map does it once, since doing it for each node would be felt (10 % of upstream). */
 NGC_INLINE void ngc_count_allocated(ngc_allocator *allocator, size_t n, size_t bytes, int kind)
@@ -49,9 +54,8 @@ NGC_INLINE void ngc_count_allocated(ngc_allocator *allocator, size_t n, size_t b
     allocator->allocations += (int64_t)n;
     allocator->overhead_bytes += (int64_t)n * ngc_malloc_overhead_bytes(bytes);
     allocator->kind_bytes[kind] += (int64_t)(n * bytes);
-    int64_t live_bytes = allocator->allocated_bytes - allocator->freed_bytes;
-    if (live_bytes > allocator->peak_bytes) {
-        allocator->peak_bytes = live_bytes;
+    if (ngc_live_bytes(allocator) > allocator->peak_bytes) {
+        allocator->peak_bytes = ngc_live_bytes(allocator);
     }
 }
 

@@ -7,6 +7,16 @@
  */
 #include "ngc_internal.h"
 
+/* A draft call while it is made. */
+typedef struct one_call {
+    int64_t draft_ns;
+    int64_t update_ns;
+    int32_t n_drafted;
+    int32_t n_accept;
+    size_t n_new; /* tokens to be counted after the draft; 0: no call is being made */
+    size_t n_fed; /* those that are */
+} one_call;
+
 /* Values recorded since they were last taken. */
 typedef struct record {
     void *values;
@@ -27,6 +37,7 @@ struct ngc_replay {
     size_t chunk_start;
     size_t chunk_length; /* 0: none is open */
     size_t length;       /* tokens of this chunk so far */
+    one_call call;
     int32_t *drafted;
     ngc_allocator own;
     record drafts;
@@ -34,17 +45,15 @@ struct ngc_replay {
     ngc_sample sample;
 };
 
-
-
 /* ---- making ---- */
 
 /* The length of the chunk that starts at `start`, 0 if there is none. */
 static size_t chunk_at(const ngc_replay *replay, size_t start)
 {
     size_t left = replay->n_tokens - start;
-    size_t n_ctx = (size_t)replay->options.n_ctx;
+    uint64_t n_ctx = (uint64_t)replay->options.n_ctx; /* may be more than a size_t holds */
     if (left > n_ctx) {
-        return n_ctx;
+        return (size_t)n_ctx;
     }
     return replay->options.tail == NGC_TAIL_KEEP ? left : 0;
 }
@@ -52,7 +61,8 @@ static size_t chunk_at(const ngc_replay *replay, size_t start)
 static ngc_status check_options(const ngc_replay_options *options)
 {
     if (options->n_ctx < 1 || options->n_draft < 0 || options->n_draft > NGC_MAX_DRAFT ||
-        options->tail < NGC_TAIL_KEEP || options->tail > NGC_TAIL_DROP) {
+        options->tail < NGC_TAIL_KEEP || options->tail > NGC_TAIL_DROP || options->record < 0 ||
+        options->record > (NGC_RECORD_DRAFTS | NGC_RECORD_CALLS)) {
         return NGC_BAD_ARGUMENT;
     }
     return NGC_OK;
@@ -172,9 +182,13 @@ static int32_t saturated(int64_t ns)
     return ns > INT32_MAX ? INT32_MAX : (int32_t)ns;
 }
 
-static void record_call(ngc_replay *replay, const ngc_call *call)
+static void record_call(ngc_replay *replay)
 {
+    const one_call *call = &replay->call;
     ngc_sample *sample = &replay->sample;
+    sample->n_replayed += (int64_t)call->n_new;
+    sample->draft_ns += call->draft_ns;
+    sample->update_ns += call->update_ns;
     sample->n_calls++;
     sample->n_drafted += call->n_drafted;
     sample->n_accept += call->n_accept;
@@ -190,7 +204,9 @@ static void record_call(ngc_replay *replay, const ngc_call *call)
         replay->drafts.length += 1 + (size_t)call->n_drafted;
     }
     if (replay->options.record & NGC_RECORD_CALLS) {
-        ((ngc_call *)replay->calls.values)[replay->calls.length++] = *call;
+        ngc_call *out = (ngc_call *)replay->calls.values + replay->calls.length++;
+        *out = (ngc_call){saturated(call->draft_ns), saturated(call->update_ns),
+                          call->n_drafted, call->n_accept};
     }
 }
 
@@ -230,56 +246,66 @@ static ngc_status close_chunk(ngc_replay *replay)
     return NGC_OK;
 }
 
-/* One pass of the model: draft, accept what matches, take one token more. */
-static ngc_status one_call(ngc_replay *replay)
+/* Drafts, and sees how much of it the text bears out. */
+static ngc_status begin_call(ngc_replay *replay)
 {
-    const int32_t *chunk = replay->tokens + replay->chunk_start;
+    const int32_t *text = replay->tokens + replay->chunk_start + replay->length;
     size_t left = replay->chunk_length - replay->length;
     int32_t n_draft = replay->options.n_draft;
     if (replay->options.tail == NGC_TAIL_KEEP && (size_t)n_draft > left) {
         n_draft = (int32_t)left;
     }
-    ngc_status status = reserve_records(replay);
-    if (status != NGC_OK) {
-        return status;
-    }
-    ngc_call call = {0, 0, 0, 0};
+    one_call call = {0, 0, 0, 0, 0, 0};
     int64_t start_ns = ngc_platform_clock_ns();
-    status = ngc_drafter_draft(replay->drafter, n_draft, replay->drafted, &call.n_drafted);
-    int64_t drafted_ns = ngc_platform_clock_ns();
+    ngc_status status =
+        ngc_drafter_draft(replay->drafter, n_draft, replay->drafted, &call.n_drafted);
+    call.draft_ns = ngc_platform_clock_ns() - start_ns;
     if (status != NGC_OK) {
         return status;
     }
     size_t n_match = 0;
     while (n_match < (size_t)call.n_drafted && n_match < left &&
-           replay->drafted[n_match] == chunk[replay->length + n_match]) {
+           replay->drafted[n_match] == text[n_match]) {
         n_match++;
     }
-    size_t n_new = n_match < left ? n_match + 1 : n_match;
-    size_t n_done;
-    int64_t compared_ns = ngc_platform_clock_ns();
-    status = ngc_drafter_feed(replay->drafter, chunk + replay->length, n_new, &n_done);
-    int64_t counted_ns = ngc_platform_clock_ns();
-    if (status != NGC_OK) {
-        /* The call did not happen: what was fed of it is taken back. */
-        ngc_drafter_fail_allocation(replay->drafter, 0);
-        ngc_status undone = ngc_drafter_rewind(replay->drafter, replay->length);
-        return undone == NGC_OK ? status : undone;
-    }
     call.n_accept = (int32_t)n_match;
-    call.draft_ns = saturated(drafted_ns - start_ns);
-    call.update_ns = saturated(counted_ns - compared_ns);
-    replay->length += n_new;
-    replay->sample.n_replayed += (int64_t)n_new;
-    replay->sample.draft_ns += drafted_ns - start_ns;
-    replay->sample.update_ns += counted_ns - compared_ns;
-    record_call(replay, &call);
+    call.n_new = n_match < left ? n_match + 1 : n_match;
+    replay->call = call;
     return NGC_OK;
+}
+
+/* One pass of the model: draft, accept what matches, take one token more. Where memory runs out
+ * while those tokens are counted, the next try goes on with the same draft. */
+static ngc_status make_call(ngc_replay *replay)
+{
+    one_call *call = &replay->call;
+    if (call->n_new == 0) {
+        ngc_status status = reserve_records(replay);
+        if (status == NGC_OK) {
+            status = begin_call(replay);
+        }
+        if (status != NGC_OK) {
+            return status;
+        }
+    }
+    size_t from = replay->chunk_start + replay->length + call->n_fed;
+    size_t n_done;
+    int64_t start_ns = ngc_platform_clock_ns();
+    ngc_status status = ngc_drafter_feed(replay->drafter, replay->tokens + from,
+                                         call->n_new - call->n_fed, &n_done);
+    call->update_ns += ngc_platform_clock_ns() - start_ns;
+    call->n_fed += n_done;
+    if (status == NGC_OK) {
+        record_call(replay);
+        replay->length += call->n_new;
+        call->n_new = 0;
+    }
+    return status;
 }
 
 static int64_t live_bytes(const ngc_cache *cache)
 {
-    return cache == NULL ? 0 : cache->allocator.allocated_bytes - cache->allocator.freed_bytes;
+    return cache == NULL ? 0 : ngc_live_bytes(&cache->allocator);
 }
 
 static void fill_sample(ngc_replay *replay)
@@ -306,7 +332,7 @@ ngc_status ngc_replay_advance(ngc_replay *replay, int64_t max_tokens, int64_t ma
             status = open_chunk(replay);
         }
         if (status == NGC_OK && !replay->sample.done && replay->length < replay->chunk_length) {
-            status = one_call(replay);
+            status = make_call(replay);
         }
         if (status == NGC_OK && !replay->sample.done && replay->length == replay->chunk_length) {
             status = close_chunk(replay);
