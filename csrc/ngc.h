@@ -44,17 +44,24 @@ enum {
     NGC_DUPLICATE = 6,    /* the same n-gram, or follower, twice in one file */
     NGC_UNSUPPORTED = 7,  /* a combination that this build does not have */
     NGC_OVERFLOW = 8,     /* a count would pass 2^31 - 1 */
-    NGC_SMALL_BUFFER = 9  /* the caller's buffer cannot hold one record */
+    NGC_SMALL_BUFFER = 9, /* the caller's buffer cannot hold one record */
+    NGC_BAD_SUM = 10      /* a checksum in a file does not match its bytes */
 };
 
 enum { NGC_N_MAX = 4, NGC_NO_TOKEN = -1, NGC_MAX_DRAFT = 4096 };
 
 /* ---- toggles: how caches are stored and read ------------------------------------------- */
 
-enum { NGC_OUTER_CHAINED = 0 };
-enum { NGC_FOLLOWERS_CHAINED = 0 };
-enum { NGC_STATIC_SAME = 0 };
-enum { NGC_HASH_XOR = 0 };
+enum { NGC_OUTER_CHAINED = 0, NGC_OUTER_SEGMENTED = 1, NGC_OUTER_DENSE = 2 };
+enum { NGC_FOLLOWERS_CHAINED = 0, NGC_FOLLOWERS_SORTED = 1 };
+enum {
+    NGC_SEARCH_FIXED = 0,
+    NGC_SEARCH_LOWER_BOUND = 1,
+    NGC_SEARCH_LINEAR = 2,
+    NGC_SEARCH_SIMD = 3
+};
+enum { NGC_STATIC_SAME = 0, NGC_STATIC_CONSTMAP = 1 };
+enum { NGC_HASH_XOR = 0, NGC_HASH_MIXED = 1 };
 enum { NGC_TIES_LIBRARY = 0, NGC_TIES_TOKEN = 1 };
 enum { NGC_SCORE_INT32 = 0, NGC_SCORE_EXACT = 1 };
 
@@ -62,7 +69,9 @@ typedef struct ngc_toggles {
     int32_t copy_followers; /* 1: copy the followers at each look-up, 0: read them in place */
     int32_t outer;          /* NGC_OUTER_...: the table from n-gram to followers */
     int32_t followers;      /* NGC_FOLLOWERS_...: what holds the followers of one n-gram */
+    int32_t search;         /* NGC_SEARCH_... of a token in an array of followers */
     int32_t static_cache;   /* NGC_STATIC_...: how the static cache is held */
+    int32_t precheck;       /* 1: rows whose largest count fails are not scored */
     int32_t hash;           /* NGC_HASH_... of an n-gram */
     int32_t ties;           /* NGC_TIES_...: who wins an equal score */
     int32_t score;          /* NGC_SCORE_...: 32-bit products that wrap, or exact ones */
@@ -96,7 +105,7 @@ typedef struct ngc_memory {
     int64_t live_bytes;
     int64_t peak_bytes;
     int64_t ngrams_bytes;         /* n-grams and what stands beside them */
-    int64_t index_bytes;          /* buckets of the outer table */
+    int64_t index_bytes;          /* buckets or slots of the outer table */
     int64_t followers_bytes;      /* tokens with their counts, links included */
     int64_t follower_index_bytes; /* buckets of the inner tables */
     int64_t other_bytes;
@@ -110,7 +119,7 @@ typedef struct ngc_cache_facts {
     int64_t n_grams;
     int64_t n_grams_by_n[4];
     int64_t n_followers; /* pairs of an n-gram and a follower */
-    int64_t n_buckets;   /* of the outer table */
+    int64_t n_buckets;   /* or slots, of the outer table */
 } ngc_cache_facts;
 
 /* An empty cache. n_min..n_max says which n-grams it counts and takes from files. */
@@ -119,7 +128,7 @@ ngc_status ngc_cache_new(const ngc_toggles *toggles, int32_t n_min, int32_t n_ma
 void ngc_cache_free(ngc_cache *cache);
 
 /* Empties it; the outer table keeps its number of buckets, as llama.cpp's does. */
-void ngc_cache_clear(ngc_cache *cache);
+ngc_status ngc_cache_clear(ngc_cache *cache);
 
 /* Counts the last n_new tokens of the text as followers: for n = n_min..n_max, for each
  * position i among them with i >= n, text[i] after text[i-n..i-1]. */
@@ -192,6 +201,23 @@ ngc_status ngc_cache_load_legacy(ngc_cache *cache, const uint8_t *piece, size_t 
 ngc_status ngc_cache_save_legacy(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *buffer,
                                  size_t capacity_bytes, size_t *n_written);
 
+/* ---- the constmap file of the fork: a static cache in one piece; see ngc_constmap.h ---------- */
+
+/* An unchecked constmap of a file's size; the caller fills *bytes, which the cache owns, with the
+ * file, and then checks it. Until then nothing is found in it. */
+ngc_status ngc_constmap_new(const ngc_toggles *toggles, size_t file_bytes, ngc_cache **out,
+                            uint8_t **bytes);
+
+/* One slice of checking sizes, geometry, checksum and followers; *done is 1 after the last. */
+ngc_status ngc_constmap_check(ngc_cache *cache, int32_t *done);
+
+/* A constmap of a static cache of another kind. Cost: linear; some 64 bytes a 2-gram on top. */
+ngc_status ngc_constmap_build(const ngc_toggles *toggles, const ngc_cache *source,
+                              ngc_cache **out);
+
+/* The whole file of a constmap. */
+const uint8_t *ngc_constmap_bytes_view(const ngc_cache *cache, size_t *n_bytes);
+
 /* ---- drafting ------------------------------------------------------------------------------ */
 
 enum { NGC_FROM_NONE = 0, NGC_FROM_CONTEXT = 1, NGC_FROM_DYNAMIC = 2, NGC_FROM_STATIC = 3 };
@@ -228,6 +254,8 @@ typedef struct ngc_row {
     int32_t min_sum;     /* a_n */
     int32_t min_percent; /* p_n */
     int32_t n_shown;
+    int32_t prechecked; /* 1: failed by its largest count, best_count; nothing was scored */
+    int32_t unused;
     int64_t sum;    /* F */
     int64_t share;  /* 100 * P[y*], as compared */
     int64_t needed; /* p_n * F */
@@ -251,13 +279,21 @@ typedef struct ngc_step {
 
 /* What drafting did, counted only by draft calls that are asked to (ngc_drafter_trace). */
 typedef struct ngc_probe {
-    int64_t lookups[3];  /* of n-grams, by cache: context, dynamic, static */
+    int64_t lookups[3]; /* of n-grams, by cache: context, dynamic, static */
     int64_t hits[3];
-    int64_t visited_nodes; /* of outer chains, over all look-ups */
-    int64_t scored;        /* candidates that were scored */
-    int64_t static_searches;
-    int64_t scanned; /* followers scanned by the static fallback */
-    int64_t copied;  /* followers copied */
+    int64_t lookups_by_n[4]; /* in context and dynamic */
+    int64_t hits_by_n[4];
+    int64_t visited_nodes;   /* nodes of chains or slots of tables, over all look-ups */
+    int64_t scored;          /* candidates that were scored */
+    int64_t static_searches; /* of a candidate in the static followers */
+    int64_t search_steps;    /* pairs compared by searches in arrays */
+    int64_t scanned;         /* followers read for sums and maxima: precheck, static fallback */
+    int64_t prechecks;       /* rows checked before scoring */
+    int64_t precheck_skips;  /* rows that failed it */
+    int64_t copied;          /* followers copied */
+    int64_t copied_bytes;    /* asked of malloc for it */
+    int64_t allocations;
+    int64_t cache_lines; /* distinct lines of 64 bytes read by all of this */
 } ngc_probe;
 
 typedef struct ngc_drafter ngc_drafter;

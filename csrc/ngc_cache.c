@@ -7,17 +7,24 @@ enum {
     TRIM_BYTES = 64 << 20
 };
 
+static int is_within(int32_t value, int32_t last)
+{
+    return value >= 0 && value <= last;
+}
+
 ngc_status ngc_check_toggles(const ngc_toggles *toggles)
 {
-    if (toggles->outer != NGC_OUTER_CHAINED || toggles->followers != NGC_FOLLOWERS_CHAINED ||
-        toggles->static_cache != NGC_STATIC_SAME || toggles->hash != NGC_HASH_XOR) {
-        return NGC_UNSUPPORTED;
-    }
-    if (toggles->ties < NGC_TIES_LIBRARY || toggles->ties > NGC_TIES_TOKEN ||
-        toggles->score < NGC_SCORE_INT32 || toggles->score > NGC_SCORE_EXACT) {
-        return NGC_UNSUPPORTED;
-    }
-    return NGC_OK;
+    return is_within(toggles->copy_followers, 1) && is_within(toggles->outer, NGC_OUTER_DENSE) &&
+                   is_within(toggles->followers, NGC_FOLLOWERS_SORTED) &&
+                   is_within(toggles->search, NGC_SEARCH_SIMD) &&
+                   is_within(toggles->static_cache, NGC_STATIC_CONSTMAP) &&
+                   is_within(toggles->precheck, 1) && is_within(toggles->hash, NGC_HASH_MIXED) &&
+                   is_within(toggles->ties, NGC_TIES_TOKEN) &&
+                   is_within(toggles->score, NGC_SCORE_EXACT) &&
+                   (toggles->followers == NGC_FOLLOWERS_CHAINED ||
+                    toggles->ties == NGC_TIES_TOKEN)
+               ? NGC_OK
+               : NGC_UNSUPPORTED;
 }
 
 ngc_status ngc_check_tokens(const int32_t *tokens, size_t n_tokens)
@@ -28,6 +35,11 @@ ngc_status ngc_check_tokens(const int32_t *tokens, size_t n_tokens)
         }
     }
     return NGC_OK;
+}
+
+static int is_constmap(const ngc_cache *cache)
+{
+    return cache->operations->update == NULL;
 }
 
 int ngc_same_structure(const ngc_toggles *a, const ngc_toggles *b)
@@ -46,7 +58,12 @@ ngc_status ngc_cache_new(const ngc_toggles *toggles, int32_t n_min, int32_t n_ma
     if (status != NGC_OK) {
         return status;
     }
-    return ngc_chained_chained_new(toggles, n_min, n_max, out);
+    static ngc_cache_constructor *const constructors[3][2] = {
+        {ngc_chained_chained_new, ngc_chained_sorted_new},
+        {ngc_segmented_chained_new, ngc_segmented_sorted_new},
+        {ngc_dense_chained_new, ngc_dense_sorted_new},
+    };
+    return constructors[toggles->outer][toggles->followers](toggles, n_min, n_max, out);
 }
 
 void ngc_cache_free(ngc_cache *cache)
@@ -61,9 +78,13 @@ void ngc_cache_free(ngc_cache *cache)
     }
 }
 
-void ngc_cache_clear(ngc_cache *cache)
+ngc_status ngc_cache_clear(ngc_cache *cache)
 {
+    if (is_constmap(cache)) {
+        return NGC_UNSUPPORTED;
+    }
     cache->operations->clear(cache);
+    return NGC_OK;
 }
 
 ngc_status ngc_cache_update(ngc_cache *cache, const int32_t *text, size_t length_tokens,
@@ -71,6 +92,9 @@ ngc_status ngc_cache_update(ngc_cache *cache, const int32_t *text, size_t length
 {
     if (n_new_tokens > length_tokens) {
         return NGC_BAD_ARGUMENT;
+    }
+    if (is_constmap(cache)) {
+        return NGC_UNSUPPORTED;
     }
     /* What is read: the new tokens and the n_max before the first of them. */
     size_t before = length_tokens - n_new_tokens;
@@ -84,6 +108,9 @@ ngc_status ngc_cache_update(ngc_cache *cache, const int32_t *text, size_t length
 
 ngc_status ngc_cache_merge(ngc_cache *cache, const ngc_cache *added)
 {
+    if (is_constmap(cache) || is_constmap(added)) {
+        return NGC_UNSUPPORTED;
+    }
     if (cache == added || !ngc_same_structure(&cache->toggles, &added->toggles)) {
         return NGC_BAD_ARGUMENT;
     }
@@ -134,6 +161,10 @@ void ngc_cache_fail_allocation(ngc_cache *cache, int64_t nth)
 ngc_status ngc_cache_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_facts *facts,
                           size_t capacity, size_t *n_written)
 {
+    *n_written = 0;
+    if (is_constmap(cache)) {
+        return NGC_UNSUPPORTED;
+    }
     cache->operations->walk(cache, cursor, facts, capacity, n_written);
     return NGC_OK;
 }

@@ -56,6 +56,15 @@ ngc_status ngc_check_rule(const ngc_rule *rule)
     return good ? NGC_OK : NGC_BAD_ARGUMENT;
 }
 
+/* A constmap goes with every structure of the others; "same" must be the same. */
+static int can_be_static(const ngc_toggles *toggles, const ngc_cache *cache)
+{
+    int is_constmap = cache->operations->update == NULL;
+    return toggles->static_cache == NGC_STATIC_CONSTMAP
+               ? is_constmap
+               : !is_constmap && ngc_same_structure(toggles, &cache->toggles);
+}
+
 ngc_status ngc_drafter_new(const ngc_toggles *toggles, const ngc_rule *rule,
                            const ngc_cache *static_cache, ngc_cache *dynamic_cache,
                            ngc_drafter **out)
@@ -68,7 +77,7 @@ ngc_status ngc_drafter_new(const ngc_toggles *toggles, const ngc_rule *rule,
     if (status != NGC_OK) {
         return status;
     }
-    if ((static_cache != NULL && !ngc_same_structure(toggles, &static_cache->toggles)) ||
+    if ((static_cache != NULL && !can_be_static(toggles, static_cache)) ||
         (dynamic_cache != NULL && !ngc_same_structure(toggles, &dynamic_cache->toggles))) {
         return NGC_UNSUPPORTED;
     }
@@ -185,7 +194,7 @@ ngc_status ngc_drafter_end_text(ngc_drafter *drafter)
             return status;
         }
     }
-    ngc_cache_clear(drafter->context);
+    drafter->context->operations->clear(drafter->context);
     ngc_cache_facts facts;
     ngc_cache_facts_of(drafter->context, &facts);
     drafter->buckets_at_start = (size_t)facts.n_buckets;
@@ -230,7 +239,7 @@ ngc_status ngc_drafter_draft(ngc_drafter *drafter, int32_t n_draft, int32_t *tok
     int32_t *drafted = drafter->text + drafter->length_tokens;
     for (int32_t i = 0; i < n_draft; i++) {
         ngc_pick pick;
-        status = operations->pick(&view, drafter->text, drafter->length_tokens + (size_t)i, &pick);
+        status = operations->pick[drafter->toggles.static_cache](&view, drafter->text, drafter->length_tokens + (size_t)i, &pick);
         if (status != NGC_OK || pick.token == NGC_NO_TOKEN) {
             break;
         }
@@ -247,27 +256,45 @@ ngc_status ngc_drafter_draft(ngc_drafter *drafter, int32_t n_draft, int32_t *tok
     return status;
 }
 
+static void begin_step(ngc_step *step, size_t length_tokens)
+{
+    memset(step, 0, sizeof *step);
+    step->length_tokens = (int64_t)length_tokens;
+    step->token = NGC_NO_TOKEN;
+}
+
 ngc_status ngc_drafter_trace(ngc_drafter *drafter, int32_t n_draft, ngc_step *steps,
                              int32_t *n_steps, ngc_probe *probe)
 {
+    enum { LINE_SLOTS = 1 << 14 };
     *n_steps = 0;
     memset(probe, 0, sizeof *probe);
     ngc_status status = begin_draft(drafter, n_draft);
     if (status != NGC_OK || drafter->length_tokens < 2) {
         return status;
     }
+    ngc_recorder recorder = {NULL, probe, calloc(LINE_SLOTS, sizeof(uint64_t)), LINE_SLOTS};
+    if (recorder.lines == NULL) {
+        return NGC_NO_MEMORY;
+    }
+    int64_t copied_bytes = drafter->scratch.allocated_bytes;
+    int64_t allocations = drafter->scratch.allocations;
     ngc_view view = view_of(drafter);
     const ngc_cache_operations *operations = drafter->context->operations;
     int32_t *drafted = drafter->text + drafter->length_tokens;
     for (int32_t i = 0; i < n_draft; i++) {
         ngc_pick pick;
-        status = operations->pick_recorded(&view, drafter->text,
-                                           drafter->length_tokens + (size_t)i, &pick, &steps[i],
-                                           probe);
+        recorder.step = &steps[i];
+        begin_step(recorder.step, drafter->length_tokens + (size_t)i);
+        status = operations->pick_recorded[drafter->toggles.static_cache](
+            &view, drafter->text, drafter->length_tokens + (size_t)i, &pick, &recorder);
         if (status != NGC_OK) {
             *n_steps = 0;
             break;
         }
+        steps[i].token = pick.token;
+        steps[i].from = pick.from;
+        steps[i].n = pick.n;
         *n_steps = i + 1;
         if (pick.token == NGC_NO_TOKEN) {
             break;
@@ -277,6 +304,9 @@ ngc_status ngc_drafter_trace(ngc_drafter *drafter, int32_t n_draft, ngc_step *st
             break;
         }
     }
+    probe->copied_bytes = drafter->scratch.allocated_bytes - copied_bytes;
+    probe->allocations = drafter->scratch.allocations - allocations;
+    free(recorder.lines);
     return status;
 }
 

@@ -72,6 +72,9 @@ ngc_status ngc_cache_load_legacy(ngc_cache *cache, const uint8_t *piece, size_t 
     if (piece_bytes > file_left_bytes) {
         return NGC_BAD_ARGUMENT;
     }
+    if (cache->operations->insert == NULL) {
+        return NGC_UNSUPPORTED;
+    }
     while (status == NGC_OK && used < piece_bytes) {
         size_t here = piece_bytes - used;
         uint64_t left = file_left_bytes - used;
@@ -109,5 +112,8 @@ ngc_status ngc_cache_save_legacy(const ngc_cache *cache, ngc_cursor *cursor, uin
                                  size_t capacity_bytes, size_t *n_written)
 {
     *n_written = 0;
+    if (cache->operations->save == NULL) {
+        return NGC_UNSUPPORTED;
+    }
     return cache->operations->save(cache, cursor, buffer, capacity_bytes, n_written);
 }

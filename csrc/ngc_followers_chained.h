@@ -21,11 +21,9 @@
 #ifndef NGC_FOLLOWERS_CHAINED_H
 #define NGC_FOLLOWERS_CHAINED_H
 
-#include <stdbool.h>
-#include <string.h>
-
-#include "ngc_alloc.h"
 #include "ngc_buckets.h"
+#include "ngc_bytes.h"
+#include "ngc_internal.h"
 
 typedef struct chained_follower {
     struct chained_follower *next;
@@ -93,8 +91,10 @@ NGC_INLINE void chained_followers_destroy(ngc_allocator *allocator, chained_foll
 }
 
 /* The count of a token, or NULL. */
-NGC_INLINE int32_t *chained_followers_find(const chained_followers *f, int32_t token)
+NGC_INLINE int32_t *chained_followers_find(const chained_followers *f, int32_t token,
+                                           int32_t search)
 {
+    (void)search;
     if (f->length == 0) {
         return NULL;
     }
@@ -220,6 +220,21 @@ NGC_INLINE ngc_status chained_followers_add(ngc_allocator *allocator, chained_fo
     return NGC_OK;
 }
 
+/* Fills an empty map from the pairs of a file, in their order. */
+static inline ngc_status chained_followers_take(ngc_allocator *allocator, chained_followers *f,
+                                                const uint8_t *pairs, size_t n_pairs)
+{
+    ngc_status status = NGC_OK;
+    for (size_t i = 0; i < n_pairs && status == NGC_OK; i++) {
+        int32_t token = ngc_get_int32(pairs + NGC_PAIR_BYTES * i);
+        int32_t count = ngc_get_int32(pairs + NGC_PAIR_BYTES * i + 4);
+        status = chained_followers_find(f, token, 0) != NULL
+                     ? NGC_DUPLICATE
+                     : chained_followers_add(allocator, f, token, count);
+    }
+    return status;
+}
+
 /* Takes a token out that is there, leaving the others in their order. */
 static inline void chained_followers_remove(ngc_allocator *allocator, chained_followers *f,
                                             int32_t token)
@@ -245,6 +260,17 @@ static inline void chained_followers_remove(ngc_allocator *allocator, chained_fo
     ngc_free(allocator, node, sizeof *node, NGC_KIND_FOLLOWERS);
 }
 
+/* The struct stands elsewhere now: what pointed into it is mended. */
+NGC_INLINE void chained_followers_moved(chained_followers *f)
+{
+    if (f->n_buckets == 1) {
+        f->buckets = &f->single_bucket;
+    }
+    if (f->head != NULL) {
+        f->buckets[chained_followers_bucket(f->head->token, f->n_buckets)] = &f->head;
+    }
+}
+
 /* NULL if every invariant holds, else what is broken. */
 static inline const char *chained_followers_broken(const chained_followers *f)
 {
@@ -259,13 +285,96 @@ static inline const char *chained_followers_broken(const chained_followers *f)
         if ((length == 0 || here != bucket) && (const void *)f->buckets[here] != link) {
             return "a bucket does not start where its first follower stands";
         }
-        if (chained_followers_find(f, node->token) != &node->count) {
+        if (chained_followers_find(f, node->token, 0) != &node->count) {
             return "a follower is not found where it stands, or stands twice";
         }
         bucket = here;
         length++;
     }
     return length == f->length ? NULL : "the number of followers is wrong";
+}
+
+/* ---- as a view of followers: what the draft rule reads (ngc_scan.h) ---- */
+
+typedef const chained_followers *chained_view;
+typedef const chained_follower *chained_view_cursor;
+
+NGC_INLINE chained_view chained_view_none(void)
+{
+    return NULL;
+}
+
+NGC_INLINE bool chained_view_is_none(chained_view view)
+{
+    return view == NULL;
+}
+
+NGC_INLINE size_t chained_view_length(chained_view view)
+{
+    return view->length;
+}
+
+NGC_INLINE chained_view_cursor chained_view_first(chained_view view)
+{
+    return view->head;
+}
+
+NGC_INLINE bool chained_view_more(chained_view view, chained_view_cursor c)
+{
+    (void)view;
+    return c != NULL;
+}
+
+NGC_INLINE chained_view_cursor chained_view_next(chained_view_cursor c)
+{
+    return c->next;
+}
+
+/* Whether `search` means anything for this kind of view. */
+NGC_INLINE bool chained_view_searched(void)
+{
+    return false;
+}
+
+/* The count of a token, 0 if it is absent. */
+NGC_INLINE int32_t chained_view_count(chained_view view, int32_t token, int32_t search,
+                                      ngc_recorder *recorder)
+{
+    const int32_t *count = chained_followers_find(view, token, search);
+    if (count != NULL) {
+        ngc_record_key(recorder, count, sizeof *count);
+    }
+    return count == NULL ? 0 : *count;
+}
+
+NGC_INLINE chained_view chained_followers_view(const chained_followers *f)
+{
+    return f;
+}
+
+/* A copy node by node: the toggle copy_followers. */
+typedef chained_followers chained_holder;
+
+/* Nothing to do: copying fills all of it. */
+NGC_INLINE void chained_holder_init(chained_holder *holder)
+{
+    (void)holder;
+}
+
+NGC_INLINE ngc_status chained_holder_copy(ngc_allocator *allocator, chained_holder *holder,
+                                          chained_view view)
+{
+    return chained_followers_copy(allocator, holder, view);
+}
+
+NGC_INLINE chained_view chained_holder_view(const chained_holder *holder)
+{
+    return holder;
+}
+
+NGC_INLINE void chained_holder_destroy(ngc_allocator *allocator, chained_holder *holder)
+{
+    chained_followers_destroy(allocator, holder);
 }
 
 #endif

@@ -1,9 +1,10 @@
-/* ngc_hash.h - n-grams as keys, and llama.cpp's hash of them.
+/* ngc_hash.h - n-grams as keys, and two hashes of them.
  *
  * A key is four token slots; those an n-gram does not use hold NGC_NO_TOKEN. The hash is the xor
  * over the slots of token * 11400714819323198485 (2^64 / golden ratio), each token sign-extended.
  * It is symmetric: (a, b) and (b, a) collide, and every (a, a) hashes to the same value.
- * Source: llama.cpp, common/ngram-cache.h.
+ * Source: llama.cpp, common/ngram-cache.h. The mixed hash knows the order: each half of the key
+ * goes through a multiplication of its own.
  */
 #ifndef NGC_HASH_H
 #define NGC_HASH_H
@@ -47,10 +48,24 @@ NGC_INLINE uint64_t ngc_hash_token(int32_t token)
     return (uint64_t)(int64_t)token * UINT64_C(11400714819323198485);
 }
 
-NGC_INLINE uint64_t ngc_hash_key(const ngc_key *key)
+NGC_INLINE uint64_t ngc_hash_xor(const ngc_key *key)
 {
     return ngc_hash_token(key->tokens[0]) ^ ngc_hash_token(key->tokens[1]) ^
            ngc_hash_token(key->tokens[2]) ^ ngc_hash_token(key->tokens[3]);
+}
+
+NGC_INLINE uint64_t ngc_hash_mixed(const ngc_key *key)
+{
+    uint64_t low = (uint64_t)(uint32_t)key->tokens[0] | (uint64_t)(uint32_t)key->tokens[1] << 32;
+    uint64_t high = (uint64_t)(uint32_t)key->tokens[2] | (uint64_t)(uint32_t)key->tokens[3] << 32;
+    uint64_t h = low * UINT64_C(0x9E3779B97F4A7C15);
+    h = ((h ^ (h >> 29)) + high) * UINT64_C(0xBF58476D1CE4E5B9);
+    return h ^ (h >> 32);
+}
+
+NGC_INLINE uint64_t ngc_hash_key(const ngc_key *key, int32_t hash)
+{
+    return hash == NGC_HASH_XOR ? ngc_hash_xor(key) : ngc_hash_mixed(key);
 }
 
 #endif

@@ -1,12 +1,33 @@
-/* ngc_instance_template.h - template: the table of operations of one kind of cache, and its
- * constructor. Included last; see ngc_chained.c.
+/* ngc_instance_template.h - template: one kind of cache, whole: its operations, the draft rule
+ * over it with each kind of static cache, and its constructor.
+ *
+ * Included with OUTER, FOLLOWERS and VIEW set, after the headers of both structures; see
+ * ngc_chained.c.
  */
 
-static ngc_status C(pick_plain)(const ngc_view *view, const int32_t *text, size_t length_tokens,
-                                ngc_pick *pick)
+#include "ngc_cache_template.h"
+
+#define STATIC same
+#define WEIGHTS VIEW
+static inline NGC_PAIR(VIEW, view)
+    C(find_view)(const ngc_cache *cache, const ngc_key *key, ngc_recorder *recorder)
 {
-    return C(pick_0)(view, text, length_tokens, pick, NULL, NULL);
+    const ENTRY_T *entry = T(find)(&((const CACHE_T *)cache)->table, key, recorder);
+    return entry == NULL ? NGC_PASTE(VIEW, _view, _, none)() : F(view)(&entry->followers);
 }
+#define R_STATIC_FIND C(find_view)
+#include "ngc_rule.h"
+#undef R_STATIC_FIND
+#undef WEIGHTS
+#undef STATIC
+
+#define STATIC constmap
+#define WEIGHTS slice
+#define R_STATIC_FIND ngc_constmap_find
+#include "ngc_rule.h"
+#undef R_STATIC_FIND
+#undef WEIGHTS
+#undef STATIC
 
 static const ngc_cache_operations C(operations) = {
     .destroy = C(destroy),
@@ -20,8 +41,8 @@ static const ngc_cache_operations C(operations) = {
     .walk = C(walk),
     .save = C(save),
     .broken = C(broken),
-    .pick = C(pick_plain),
-    .pick_recorded = C(pick_1),
+    .pick = {C(same_pick), C(constmap_pick)},
+    .pick_recorded = {C(same_pick_recorded), C(constmap_pick_recorded)},
 };
 
 ngc_status NGC_PASTE(ngc_, NGC_PAIR(OUTER, FOLLOWERS), _, new)(const ngc_toggles *toggles,
@@ -36,7 +57,9 @@ ngc_status NGC_PASTE(ngc_, NGC_PAIR(OUTER, FOLLOWERS), _, new)(const ngc_toggles
     self->head.toggles = *toggles;
     self->head.n_min = n_min;
     self->head.n_max = n_max;
-    T(init)(&self->table);
+    T(init)(&self->table, toggles->hash);
     *out = &self->head;
     return NGC_OK;
 }
+
+#undef C_EACH

@@ -10,6 +10,13 @@
 #include "ngc.h"
 #include "ngc_alloc.h"
 #include "ngc_hash.h"
+#include "ngc_recorder.h"
+
+/* A follower in an array. */
+typedef struct ngc_pair {
+    int32_t token;
+    int32_t count;
+} ngc_pair;
 
 /* The caches that one draft step reads, and where its copies come from. */
 typedef struct ngc_view {
@@ -21,12 +28,14 @@ typedef struct ngc_view {
     ngc_allocator *scratch;
 } ngc_view;
 
-/* One run of the rule on `length_tokens` tokens; fills `step` and `probe` where it records. */
+/* What one run of the rule drafted. */
 typedef struct ngc_pick {
     int32_t token; /* NGC_NO_TOKEN: the rule stopped */
     int32_t from;
     int32_t n;
 } ngc_pick;
+
+enum { NGC_STATIC_KINDS = 2 };
 
 typedef struct ngc_cache_operations {
     void (*destroy)(ngc_cache *cache);
@@ -45,10 +54,12 @@ typedef struct ngc_cache_operations {
     ngc_status (*save)(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *buffer,
                        size_t capacity_bytes, size_t *n_written);
     const char *(*broken)(const ngc_cache *cache);
-    ngc_status (*pick)(const ngc_view *view, const int32_t *text, size_t length_tokens,
-                       ngc_pick *pick);
-    ngc_status (*pick_recorded)(const ngc_view *view, const int32_t *text, size_t length_tokens,
-                                ngc_pick *pick, ngc_step *step, ngc_probe *probe);
+    /* The rule over context and dynamic caches of this kind, by NGC_STATIC_... */
+    ngc_status (*pick[NGC_STATIC_KINDS])(const ngc_view *view, const int32_t *text,
+                                         size_t length_tokens, ngc_pick *pick);
+    ngc_status (*pick_recorded[NGC_STATIC_KINDS])(const ngc_view *view, const int32_t *text,
+                                                  size_t length_tokens, ngc_pick *pick,
+                                                  ngc_recorder *recorder);
 } ngc_cache_operations;
 
 /* The common head of every kind of cache. */
@@ -61,8 +72,11 @@ struct ngc_cache {
 };
 
 /* The instances; each makes an empty cache of its kind. */
-ngc_status ngc_chained_chained_new(const ngc_toggles *toggles, int32_t n_min, int32_t n_max,
-                                   ngc_cache **out);
+typedef ngc_status ngc_cache_constructor(const ngc_toggles *toggles, int32_t n_min, int32_t n_max,
+                                         ngc_cache **out);
+ngc_cache_constructor ngc_chained_chained_new, ngc_chained_sorted_new;
+ngc_cache_constructor ngc_segmented_chained_new, ngc_segmented_sorted_new;
+ngc_cache_constructor ngc_dense_chained_new, ngc_dense_sorted_new;
 
 /* Whether two caches can be read by one instance of the rule. */
 int ngc_same_structure(const ngc_toggles *a, const ngc_toggles *b);
@@ -70,9 +84,5 @@ int ngc_same_structure(const ngc_toggles *a, const ngc_toggles *b);
 ngc_status ngc_check_toggles(const ngc_toggles *toggles);
 ngc_status ngc_check_rule(const ngc_rule *rule);
 ngc_status ngc_check_tokens(const int32_t *tokens, size_t n_tokens);
-
-/* A follower seen while a row is scanned: kept if it is among the best NGC_SHOWN. */
-void ngc_row_show(ngc_row *row, int32_t token, int32_t count, int64_t weight, int64_t score,
-                  int by_token);
 
 #endif

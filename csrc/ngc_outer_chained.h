@@ -23,10 +23,12 @@ typedef struct TABLE_T {
     size_t length;
     size_t grow_past;
     ENTRY_T **single_bucket;
+    int32_t hash;
 } TABLE_T;
 
-NGC_INLINE void T(init)(TABLE_T *table)
+NGC_INLINE void T(init)(TABLE_T *table, int32_t hash)
 {
+    table->hash = hash;
     table->buckets = &table->single_bucket;
     table->n_buckets = 1;
     table->head = NULL;
@@ -35,30 +37,60 @@ NGC_INLINE void T(init)(TABLE_T *table)
     table->single_bucket = NULL;
 }
 
-NGC_INLINE ENTRY_T *T(first)(const TABLE_T *table)
+/* ---- walking: in list order ---- */
+
+typedef ENTRY_T *T(cursor);
+
+NGC_INLINE T(cursor) T(first)(const TABLE_T *table)
 {
     return table->head;
 }
 
-NGC_INLINE ENTRY_T *T(next)(const ENTRY_T *entry)
+/* The entry at a cursor, NULL at the end. */
+NGC_INLINE ENTRY_T *T(entry)(const TABLE_T *table, T(cursor) c)
 {
-    return entry->next;
+    (void)table;
+    return c;
 }
 
-/* The entry of a key, or NULL; *visited counts the nodes looked at. */
-NGC_INLINE ENTRY_T *T(find)(const TABLE_T *table, const ngc_key *key, int64_t *visited)
+NGC_INLINE T(cursor) T(next)(const TABLE_T *table, T(cursor) c)
+{
+    (void)table;
+    return c->next;
+}
+
+NGC_INLINE T(cursor) T(resume)(const TABLE_T *table, const ngc_cursor *cursor)
+{
+    return cursor->n_done == 0 ? table->head : (ENTRY_T *)(uintptr_t)cursor->at;
+}
+
+NGC_INLINE void T(suspend)(ngc_cursor *cursor, T(cursor) c)
+{
+    cursor->at = c;
+}
+
+NGC_INLINE size_t T(n_buckets)(const TABLE_T *table)
+{
+    return table->n_buckets;
+}
+
+/* ---- looking up ---- */
+
+/* The entry of a key, or NULL. */
+NGC_INLINE ENTRY_T *T(find)(const TABLE_T *table, const ngc_key *key, ngc_recorder *recorder)
 {
     if (table->length == 0) {
         return NULL;
     }
-    uint64_t hash = ngc_hash_key(key);
+    uint64_t hash = ngc_hash_key(key, table->hash);
     size_t bucket = (size_t)(hash % table->n_buckets);
     ENTRY_T **link = table->buckets[bucket];
+    ngc_record_key(recorder, &table->buckets[bucket], sizeof link);
     if (link == NULL) {
         return NULL;
     }
     for (ENTRY_T *entry = *link;; entry = entry->next) {
-        *visited += 1;
+        ngc_record_node(recorder, entry, sizeof *entry);
         if (entry->hash == hash && ngc_key_equal(&entry->key, key)) {
             return entry;
         }
@@ -116,9 +148,10 @@ static NGC_NOINLINE ngc_status T(rebucket)(ngc_allocator *allocator, TABLE_T *ta
     return NGC_OK;
 }
 
-/* Adds a key that is absent, with a copy of the followers, as emplace(key, followers) does. */
+/* Adds a key that is absent. The followers are copied in, as emplace(key, followers) does; the
+ * caller still owns its own. */
 NGC_INLINE ngc_status T(insert)(ngc_allocator *allocator, TABLE_T *table, const ngc_key *key,
-                                const FOLLOWERS_T *followers)
+                                FOLLOWERS_T *followers)
 {
     ENTRY_T *entry = ngc_alloc(allocator, sizeof *entry, NGC_KIND_NGRAMS);
     if (entry == NULL) {
@@ -129,7 +162,7 @@ NGC_INLINE ngc_status T(insert)(ngc_allocator *allocator, TABLE_T *table, const 
         return NGC_NO_MEMORY;
     }
     entry->key = *key;
-    entry->hash = ngc_hash_key(key);
+    entry->hash = ngc_hash_key(key, table->hash);
     if (table->length + 1 > table->grow_past &&
         T(rebucket)(allocator, table, ngc_next_buckets(table->n_buckets)) != NGC_OK) {
         F(destroy)(allocator, &entry->followers);
@@ -178,21 +211,26 @@ static inline void T(clear)(ngc_allocator *allocator, TABLE_T *table)
     table->length = 0;
 }
 
+static inline void T(destroy)(ngc_allocator *allocator, TABLE_T *table)
+{
+    T(clear)(allocator, table);
+    T(free_buckets)(allocator, table);
+}
+
 static inline const char *T(broken)(const TABLE_T *table)
 {
     size_t length = 0;
     size_t bucket = 0;
-    int64_t visited = 0;
     for (ENTRY_T *const *link = &table->head; *link != NULL; link = &(*link)->next) {
         const ENTRY_T *entry = *link;
-        if (entry->hash != ngc_hash_key(&entry->key)) {
+        if (entry->hash != ngc_hash_key(&entry->key, table->hash)) {
             return "an n-gram carries a wrong hash";
         }
         size_t here = (size_t)(entry->hash % table->n_buckets);
         if ((length == 0 || here != bucket) && (const void *)table->buckets[here] != link) {
             return "a bucket does not start where its first n-gram stands";
         }
-        if (T(find)(table, &entry->key, &visited) != entry) {
+        if (T(find)(table, &entry->key, NULL) != entry) {
             return "an n-gram is not found where it stands, or stands twice";
         }
         bucket = here;

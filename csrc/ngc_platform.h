@@ -17,6 +17,21 @@
 #define NGC_NOINLINE
 #endif
 
+/* The upper half of a 128-bit product. */
+NGC_INLINE uint64_t ngc_platform_multiply_high(uint64_t a, uint64_t b)
+{
+#if defined(__SIZEOF_INT128__)
+    __extension__ typedef unsigned __int128 uint128;
+    return (uint64_t)((uint128)a * b >> 64);
+#else
+    uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
+    uint64_t low = a_low * b_low;
+    uint64_t middle = a_high * b_low + (low >> 32);
+    uint64_t middle2 = a_low * b_high + (uint32_t)middle;
+    return a_high * b_high + (middle >> 32) + (middle2 >> 32);
+#endif
+}
+
 /* A clock that never goes back, in nanoseconds from an arbitrary start. */
 int64_t ngc_platform_clock_ns(void);
 

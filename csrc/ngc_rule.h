@@ -16,66 +16,31 @@
  * difference: there a text of two or three tokens is read before its start; here an n longer
  * than the text is skipped.
  *
- * Included with OUTER and FOLLOWERS set and with RULE_RECORDS 0 (nothing but the rule) or 1 (a
- * step and counters are filled as well), so that what is timed holds no trace of recording.
+ * The check before scoring (Daniel Lemire): the count of y* is at most the largest count, so an
+ * n whose largest count fails the tests cannot pass, and its followers need no scores.
+ *
+ * Included with OUTER, FOLLOWERS and VIEW set, and with STATIC (the kind of static cache) and
+ * WEIGHTS (how its followers are stored). Everything takes a recorder; see ngc_recorder.h.
  */
 
-#define R_PASTE_(name, records) name##_##records
-#define R_PASTE(name, records) R_PASTE_(name, records)
-#define R(name) C(R_PASTE(name, RULE_RECORDS))
+#define R(name) NGC_PASTE(CACHE_T, _, STATIC, _##name)
+#define V(name) NGC_PASTE(VIEW, _view, _, name)
+#define W(name) NGC_PASTE(WEIGHTS, _view, _, name)
+#define V_HOLDER(name) NGC_PASTE(VIEW, _holder, _, name)
+#define W_HOLDER(name) NGC_PASTE(WEIGHTS, _holder, _, name)
+#define V_HOLDER_T NGC_PAIR(VIEW, holder)
+#define W_HOLDER_T NGC_PAIR(WEIGHTS, holder)
+#define VIEW_T NGC_PAIR(VIEW, view)
+#define WEIGHTS_T NGC_PAIR(WEIGHTS, view)
 
-typedef struct R(recorder) {
-    ngc_step *step;
-    ngc_probe *probe;
-} R(recorder);
-
-typedef struct R(best) {
-    int32_t token;
-    int32_t count;
-    int64_t score;
-    int64_t sum;
-} R(best);
-
-/* 2^31 - 1 counts times 100 times as many would pass 63 bits; such a score counts as 2^63 - 1. */
-NGC_INLINE int64_t R(exact_score)(int32_t count, int64_t weight)
-{
-    return weight > INT64_MAX / count ? INT64_MAX : count * weight;
-}
-
-NGC_INLINE int64_t R(weight)(const FOLLOWERS_T *weights, int32_t token, int32_t factor, bool exact)
-{
-    const int32_t *count = weights == NULL ? NULL : F(find)(weights, token);
-    if (count == NULL) {
-        return 1;
-    }
-    return exact ? (int64_t)factor * *count : (int32_t)((uint32_t)factor * (uint32_t)*count);
-}
-
-/* The sum of a row and its follower with the highest score, the first of equals. */
-NGC_INLINE R(best) R(scan)(const FOLLOWERS_T *followers, const FOLLOWERS_T *weights,
-                           int32_t factor, bool exact, bool by_token, ngc_row *row)
-{
-    R(best) best = {NGC_NO_TOKEN, 0, 0, 0};
-    for (F(cursor) c = F(first)(followers); F(more)(followers, c); c = F(next)(c)) {
-        int64_t weight = R(weight)(weights, c->token, factor, exact);
-        int64_t score = exact ? R(exact_score)(c->count, weight)
-                              : (int32_t)((uint32_t)c->count * (uint32_t)weight);
-        if (score > best.score ||
-            (by_token && score == best.score && c->token < best.token)) {
-            best.token = c->token;
-            best.count = c->count;
-            best.score = score;
-        }
-        best.sum += c->count;
-        if (RULE_RECORDS) {
-            ngc_row_show(row, c->token, c->count, weight, score, by_token);
-        }
-    }
-    return best;
-}
+/* Calls the plain loop or the recorded one: the recorder is a constant NULL in the plain form. */
+#define R_SCAN NGC_PAIR(ngc_scan, NGC_PAIR(VIEW, WEIGHTS))
+#define R_SCAN_RECORDED NGC_PAIR(R_SCAN, recorded)
+#define R_TOP(view) NGC_PAIR(ngc_top, view)
+#define R_TOP_RECORDED(view) NGC_PAIR(R_TOP(view), recorded)
 
 /* Both tests, in 64 bits; `share` is 100 times the count of y*. */
-NGC_INLINE int32_t R(verdict)(const R(best) *best, int64_t share, int32_t min_sum,
+NGC_INLINE int32_t R(verdict)(const ngc_best *best, int64_t share, int32_t min_sum,
                               int32_t min_percent)
 {
     if (best->token == NGC_NO_TOKEN) {
@@ -87,26 +52,12 @@ NGC_INLINE int32_t R(verdict)(const R(best) *best, int64_t share, int32_t min_su
                 : (split ? NGC_ROW_TOO_SPLIT : NGC_ROW_PASSES);
 }
 
-NGC_INLINE void R(record_row)(ngc_row *row, const R(best) *best, int64_t share,
-                              int64_t n_followers)
-{
-    row->best_token = best->token;
-    row->best_count = best->count;
-    row->best_score = best->score;
-    row->sum = best->sum;
-    row->share = share;
-    row->needed = row->min_percent * best->sum;
-    row->n_followers = n_followers;
-    row->rest_sum = best->sum;
-    for (int32_t i = 0; i < row->n_shown; i++) {
-        row->rest_sum -= row->shown[i].count;
-    }
-}
+/* ---- recording ---- */
 
-NGC_INLINE ngc_row *R(open_row)(R(recorder) *recorder, int32_t from, int32_t n, int32_t min_sum,
+NGC_INLINE ngc_row *R(open_row)(ngc_recorder *recorder, int32_t from, int32_t n, int32_t min_sum,
                                 int32_t min_percent)
 {
-    if (!RULE_RECORDS) {
+    if (recorder == NULL || recorder->step == NULL) {
         return NULL;
     }
     ngc_row *row = &recorder->step->rows[recorder->step->n_rows++];
@@ -120,42 +71,166 @@ NGC_INLINE ngc_row *R(open_row)(R(recorder) *recorder, int32_t from, int32_t n, 
     return row;
 }
 
-/* The followers of an n-gram, NULL if the cache has none. With copy_followers they are copied
- * into `copy`, as llama.cpp does at each look-up that finds something. */
-NGC_INLINE ngc_status R(look_up)(const ngc_view *view, const ngc_cache *cache, int which,
-                                 const ngc_key *key, FOLLOWERS_T *copy,
-                                 const FOLLOWERS_T **followers, R(recorder) *recorder)
+NGC_INLINE void R(close_row)(ngc_row *row, int32_t verdict, const ngc_best *best, int64_t share,
+                             size_t n_followers)
 {
-    int64_t visited = 0;
-    const ENTRY_T *entry = T(find)(&((const CACHE_T *)cache)->table, key, &visited);
-    *followers = entry == NULL ? NULL : &entry->followers;
-    if (RULE_RECORDS) {
+    if (row == NULL) {
+        return;
+    }
+    row->verdict = verdict;
+    row->best_token = best->token;
+    row->best_count = best->count;
+    row->best_score = best->score;
+    row->sum = best->sum;
+    row->share = share;
+    row->needed = row->min_percent * best->sum;
+    row->n_followers = (int64_t)n_followers;
+    row->rest_sum = best->sum;
+    for (int32_t i = 0; i < row->n_shown; i++) {
+        row->rest_sum -= row->shown[i].count;
+    }
+}
+
+/* A row that the check before scoring failed: its followers are shown by count. */
+NGC_INLINE void R(close_prechecked)(ngc_row *row, int32_t verdict, const ngc_best *top,
+                                    int64_t share, VIEW_T followers, bool by_token)
+{
+    if (row == NULL) {
+        return;
+    }
+    for (V(cursor) c = V(first)(followers); V(more)(followers, c); c = V(next)(c)) {
+        ngc_row_show(row, c->token, c->count, 0, c->count, by_token);
+    }
+    for (int32_t i = 0; i < row->n_shown; i++) {
+        row->shown[i].score = 0;
+    }
+    R(close_row)(row, verdict, top, share, V(length)(followers));
+    row->prechecked = 1;
+    row->best_token = NGC_NO_TOKEN;
+    row->best_score = 0;
+}
+
+static inline void R(record_weights)(ngc_recorder *recorder, const ngc_view *view,
+                                     WEIGHTS_T weights)
+{
+    if (recorder->step == NULL) {
+        return;
+    }
+    bool by_token = view->toggles->ties == NGC_TIES_TOKEN;
+    uint32_t factor = (uint32_t)view->rule->weight;
+    ngc_row *row = &recorder->step->weights;
+    memset(row, 0, sizeof *row);
+    recorder->step->has_weights = 1;
+    row->from = NGC_FROM_STATIC;
+    row->n = 2;
+    row->best_token = NGC_NO_TOKEN;
+    row->verdict = NGC_ROW_NOT_SEEN;
+    if (W(is_none)(weights)) {
+        return;
+    }
+    ngc_best best = {NGC_NO_TOKEN, 0, 0, 0};
+    for (W(cursor) c = W(first)(weights); W(more)(weights, c); c = W(next)(c)) {
+        int64_t weight = view->toggles->score == NGC_SCORE_EXACT
+                             ? (int64_t)factor * c->count
+                             : (int32_t)(factor * (uint32_t)c->count);
+        ngc_row_show(row, c->token, c->count, factor == 0 ? 1 : weight, c->count, by_token);
+        best.sum += c->count;
+    }
+    best.token = row->shown[0].token;
+    best.count = row->shown[0].count;
+    best.score = row->shown[0].score;
+    R(close_row)(row, NGC_ROW_PASSES, &best, (int64_t)100 * best.count, W(length)(weights));
+}
+
+/* ---- looking up ---- */
+
+/* With copy_followers, what a look-up finds is copied, as llama.cpp does. */
+NGC_INLINE ngc_status R(look_up)(const ngc_view *view, const ngc_cache *cache, int which,
+                                 const ngc_key *key, int32_t n, V_HOLDER_T *copy,
+                                 VIEW_T *followers, ngc_recorder *recorder)
+{
+    const ENTRY_T *entry = T(find)(&((const CACHE_T *)cache)->table, key, recorder);
+    *followers = entry == NULL ? V(none)() : F(view)(&entry->followers);
+    if (recorder != NULL) {
         recorder->probe->lookups[which]++;
         recorder->probe->hits[which] += entry != NULL;
-        recorder->probe->visited_nodes += visited;
+        recorder->probe->lookups_by_n[n - 1]++;
+        recorder->probe->hits_by_n[n - 1] += entry != NULL;
     }
     if (entry == NULL || !view->toggles->copy_followers) {
         return NGC_OK;
     }
-    ngc_status status = F(copy)(view->scratch, copy, &entry->followers);
-    *followers = copy;
-    if (RULE_RECORDS) {
-        recorder->probe->copied += (int64_t)entry->followers.length;
+    if (recorder != NULL) {
+        recorder->probe->copied += (int64_t)V(length)(*followers);
     }
+    ngc_status status = V_HOLDER(copy)(view->scratch, copy, *followers);
+    *followers = V_HOLDER(view)(copy);
     return status;
 }
 
-/* Step 2 of the rule for one cache. */
+NGC_INLINE ngc_status R(look_up_static)(const ngc_view *view, const ngc_key *key,
+                                        W_HOLDER_T *copy, WEIGHTS_T *followers,
+                                        ngc_recorder *recorder)
+{
+    *followers = R_STATIC_FIND(view->static_cache, key, recorder);
+    if (recorder != NULL) {
+        recorder->probe->lookups[2]++;
+        recorder->probe->hits[2] += !W(is_none)(*followers);
+    }
+    if (W(is_none)(*followers) || !view->toggles->copy_followers) {
+        return NGC_OK;
+    }
+    if (recorder != NULL) {
+        recorder->probe->copied += (int64_t)W(length)(*followers);
+    }
+    ngc_status status = W_HOLDER(copy)(view->scratch, copy, *followers);
+    *followers = W_HOLDER(view)(copy);
+    return status;
+}
+
+/* ---- the rule ---- */
+
+/* One n of step 2: whether its y* passes, and which it is. */
+NGC_INLINE bool R(judge)(const ngc_view *view, VIEW_T followers, WEIGHTS_T weights,
+                         int32_t min_sum, int32_t min_percent, ngc_best *best, ngc_row *row,
+                         ngc_recorder *recorder)
+{
+    ngc_scoring scoring = {
+        .factor = view->rule->weight,
+        .search = view->toggles->search,
+        .exact = view->toggles->score == NGC_SCORE_EXACT,
+        .by_token = view->toggles->ties == NGC_TIES_TOKEN,
+    };
+    if (view->toggles->precheck) {
+        ngc_best top = recorder == NULL
+                           ? R_TOP(VIEW)(followers, scoring.by_token, NULL)
+                           : R_TOP_RECORDED(VIEW)(followers, scoring.by_token, recorder);
+        int64_t most = (int64_t)100 * top.count;
+        int32_t verdict = R(verdict)(&top, most, min_sum, min_percent);
+        if (recorder != NULL) {
+            recorder->probe->prechecks++;
+            recorder->probe->precheck_skips += verdict != NGC_ROW_PASSES;
+        }
+        if (verdict != NGC_ROW_PASSES) {
+            R(close_prechecked)(row, verdict, &top, most, followers, scoring.by_token);
+            return false;
+        }
+    }
+    *best = recorder == NULL ? R_SCAN(followers, weights, &scoring, NULL, NULL)
+                             : R_SCAN_RECORDED(followers, weights, &scoring, row, recorder);
+    int64_t share = (int64_t)100 * best->count;
+    int32_t verdict = R(verdict)(best, share, min_sum, min_percent);
+    R(close_row)(row, verdict, best, share, V(length)(followers));
+    return verdict == NGC_ROW_PASSES;
+}
+
+/* Step 2 for one cache. */
 NGC_INLINE ngc_status R(try_cache)(const ngc_view *view, const ngc_cache *cache, int32_t from,
                                    const int32_t *min_sums, const int32_t *min_percents,
-                                   const int32_t *text, size_t length_tokens,
-                                   const FOLLOWERS_T *weights, ngc_pick *pick,
-                                   R(recorder) *recorder)
+                                   const int32_t *text, size_t length_tokens, WEIGHTS_T weights,
+                                   ngc_pick *pick, ngc_recorder *recorder)
 {
-    const ngc_rule *rule = view->rule;
-    bool by_token = view->toggles->ties == NGC_TIES_TOKEN;
-    bool copied = view->toggles->copy_followers != 0;
-    for (int32_t n = rule->n_max; n >= rule->n_min; n--) {
+    for (int32_t n = view->rule->n_max; n >= view->rule->n_min; n--) {
         int32_t min_sum = min_sums[n - 1];
         int32_t min_percent = min_percents[n - 1];
         ngc_row *row = R(open_row)(recorder, from, n, min_sum, min_percent);
@@ -163,36 +238,27 @@ NGC_INLINE ngc_status R(try_cache)(const ngc_view *view, const ngc_cache *cache,
             continue;
         }
         ngc_key key = ngc_key_of(text + length_tokens - n, n);
-        FOLLOWERS_T copy;
-        const FOLLOWERS_T *followers;
-        ngc_status status =
-            R(look_up)(view, cache, from - NGC_FROM_CONTEXT, &key, &copy, &followers, recorder);
+        V_HOLDER_T copy;
+        V_HOLDER(init)(&copy);
+        VIEW_T followers;
+        ngc_status status = R(look_up)(view, cache, from - NGC_FROM_CONTEXT, &key, n, &copy,
+                                       &followers, recorder);
         if (status != NGC_OK) {
             return status;
         }
-        if (followers == NULL) {
-            if (RULE_RECORDS) {
+        if (V(is_none)(followers)) {
+            if (row != NULL) {
                 row->verdict = NGC_ROW_NOT_SEEN;
             }
             continue;
         }
-        /* Two loops from one text: the products differ, and a test in each turn would be felt. */
-        R(best) best = view->toggles->score == NGC_SCORE_EXACT
-                           ? R(scan)(followers, weights, rule->weight, true, by_token, row)
-                           : R(scan)(followers, weights, rule->weight, false, by_token, row);
-        int64_t share = (int64_t)100 * best.count;
-        int32_t verdict = R(verdict)(&best, share, min_sum, min_percent);
-        if (RULE_RECORDS) {
-            row->verdict = verdict;
-            R(record_row)(row, &best, share, (int64_t)followers->length);
-            recorder->probe->scored += (int64_t)followers->length;
-            recorder->probe->static_searches +=
-                weights == NULL ? 0 : (int64_t)followers->length;
+        ngc_best best;
+        bool passes =
+            R(judge)(view, followers, weights, min_sum, min_percent, &best, row, recorder);
+        if (view->toggles->copy_followers) {
+            V_HOLDER(destroy)(view->scratch, &copy);
         }
-        if (copied) {
-            F(destroy)(view->scratch, &copy);
-        }
-        if (verdict == NGC_ROW_PASSES) {
+        if (passes) {
             *pick = (ngc_pick){best.token, from, n};
             return NGC_OK;
         }
@@ -200,42 +266,45 @@ NGC_INLINE ngc_status R(try_cache)(const ngc_view *view, const ngc_cache *cache,
     return NGC_OK;
 }
 
-/* Step 3 of the rule. llama.cpp copies the static followers once more here. */
-NGC_INLINE ngc_status R(try_static)(const ngc_view *view, const FOLLOWERS_T *counts,
-                                    ngc_pick *pick, R(recorder) *recorder)
+/* Step 3. llama.cpp copies the static followers once more here. */
+NGC_INLINE ngc_status R(try_static)(const ngc_view *view, WEIGHTS_T counts, ngc_pick *pick,
+                                    ngc_recorder *recorder)
 {
     const ngc_rule *rule = view->rule;
     ngc_row *row =
         R(open_row)(recorder, NGC_FROM_STATIC, 2, rule->static_sum, rule->static_percent);
-    if (counts == NULL) {
-        if (RULE_RECORDS) {
+    if (W(is_none)(counts)) {
+        if (row != NULL) {
             row->verdict = NGC_ROW_NOT_SEEN;
         }
         return NGC_OK;
     }
-    FOLLOWERS_T copy;
     bool copied = view->toggles->copy_followers != 0;
+    W_HOLDER_T copy;
+    W_HOLDER(init)(&copy);
     if (copied) {
-        ngc_status status = F(copy)(view->scratch, &copy, counts);
+        ngc_status status = W_HOLDER(copy)(view->scratch, &copy, counts);
         if (status != NGC_OK) {
             return status;
         }
-        counts = &copy;
+        counts = W_HOLDER(view)(&copy);
     }
     bool by_token = view->toggles->ties == NGC_TIES_TOKEN;
-    R(best) best = R(scan)(counts, NULL, 0, true, by_token, row);
+    ngc_best best = recorder == NULL ? R_TOP(WEIGHTS)(counts, by_token, NULL)
+                                     : R_TOP_RECORDED(WEIGHTS)(counts, by_token, recorder);
     int64_t share = view->toggles->score == NGC_SCORE_EXACT
                         ? (int64_t)100 * best.count
                         : (int32_t)((uint32_t)100 * (uint32_t)best.count);
     int32_t verdict = R(verdict)(&best, share, rule->static_sum, rule->static_percent);
-    if (RULE_RECORDS) {
-        row->verdict = verdict;
-        R(record_row)(row, &best, share, (int64_t)counts->length);
-        recorder->probe->scanned += (int64_t)counts->length;
-        recorder->probe->copied += copied ? (int64_t)counts->length : 0;
+    if (recorder != NULL) {
+        recorder->probe->copied += copied ? (int64_t)W(length)(counts) : 0;
+        for (W(cursor) c = W(first)(counts); row != NULL && W(more)(counts, c); c = W(next)(c)) {
+            ngc_row_show(row, c->token, c->count, 1, c->count, by_token);
+        }
+        R(close_row)(row, verdict, &best, share, W(length)(counts));
     }
     if (copied) {
-        F(destroy)(view->scratch, &copy);
+        W_HOLDER(destroy)(view->scratch, &copy);
     }
     if (verdict == NGC_ROW_PASSES) {
         *pick = (ngc_pick){best.token, NGC_FROM_STATIC, 2};
@@ -243,85 +312,66 @@ NGC_INLINE ngc_status R(try_static)(const ngc_view *view, const FOLLOWERS_T *cou
     return NGC_OK;
 }
 
-static inline void R(record_weights)(ngc_step *step, const FOLLOWERS_T *weights, int32_t factor,
-                                     bool exact, bool by_token)
-{
-    ngc_row *row = &step->weights;
-    memset(row, 0, sizeof *row);
-    step->has_weights = 1;
-    row->from = NGC_FROM_STATIC;
-    row->n = 2;
-    row->best_token = NGC_NO_TOKEN;
-    row->verdict = weights == NULL ? NGC_ROW_NOT_SEEN : NGC_ROW_PASSES;
-    if (weights == NULL) {
-        return;
-    }
-    R(best) best = {NGC_NO_TOKEN, 0, 0, 0};
-    for (F(cursor) c = F(first)(weights); F(more)(weights, c); c = F(next)(c)) {
-        int64_t weight = factor == 0 ? 1 : R(weight)(weights, c->token, factor, exact);
-        ngc_row_show(row, c->token, c->count, weight, c->count, by_token);
-        best.sum += c->count;
-    }
-    best.token = row->shown[0].token;
-    best.count = row->shown[0].count;
-    best.score = row->shown[0].score;
-    R(record_row)(row, &best, (int64_t)100 * best.count, (int64_t)weights->length);
-}
-
 /* The whole rule, once; see the head of this file. */
-static ngc_status R(pick)(const ngc_view *view, const int32_t *text, size_t length_tokens,
-                          ngc_pick *pick, ngc_step *step, ngc_probe *probe)
+NGC_INLINE ngc_status R(run)(const ngc_view *view, const int32_t *text, size_t length_tokens,
+                             ngc_pick *pick, ngc_recorder *recorder)
 {
     const ngc_rule *rule = view->rule;
-    R(recorder) recorder = {step, probe};
-    FOLLOWERS_T copy;
-    const FOLLOWERS_T *static_followers = NULL;
+    W_HOLDER_T copy;
+    W_HOLDER(init)(&copy);
+    WEIGHTS_T static_followers = W(none)();
     ngc_status status = NGC_OK;
     *pick = (ngc_pick){NGC_NO_TOKEN, NGC_FROM_NONE, 0};
-    if (RULE_RECORDS) {
-        step->length_tokens = (int64_t)length_tokens;
-        step->n_rows = 0;
-        step->has_weights = 0;
-    }
     if (view->static_cache != NULL) {
         ngc_key key = ngc_key_of(text + length_tokens - 2, 2);
-        status = R(look_up)(view, view->static_cache, 2, &key, &copy, &static_followers,
-                            &recorder);
+        status = R(look_up_static)(view, &key, &copy, &static_followers, recorder);
         if (status != NGC_OK) {
             return status;
         }
-        if (RULE_RECORDS) {
-            R(record_weights)(step, static_followers, rule->weight,
-                              view->toggles->score == NGC_SCORE_EXACT,
-                              view->toggles->ties == NGC_TIES_TOKEN);
+        if (recorder != NULL) {
+            R(record_weights)(recorder, view, static_followers);
         }
     }
-    const FOLLOWERS_T *weights = rule->weight == 0 ? NULL : static_followers;
+    WEIGHTS_T weights = rule->weight == 0 ? W(none)() : static_followers;
     if (view->context != NULL) {
         status = R(try_cache)(view, view->context, NGC_FROM_CONTEXT, rule->context_sum,
-                              rule->context_percent, text, length_tokens, weights, pick,
-                              &recorder);
+                              rule->context_percent, text, length_tokens, weights, pick, recorder);
     }
     if (status == NGC_OK && pick->token == NGC_NO_TOKEN && view->dynamic_cache != NULL) {
         status = R(try_cache)(view, view->dynamic_cache, NGC_FROM_DYNAMIC, rule->dynamic_sum,
-                              rule->dynamic_percent, text, length_tokens, weights, pick,
-                              &recorder);
+                              rule->dynamic_percent, text, length_tokens, weights, pick, recorder);
     }
     if (status == NGC_OK && pick->token == NGC_NO_TOKEN && view->static_cache != NULL) {
-        status = R(try_static)(view, static_followers, pick, &recorder);
+        status = R(try_static)(view, static_followers, pick, recorder);
     }
-    if (static_followers != NULL && view->toggles->copy_followers) {
-        F(destroy)(view->scratch, &copy);
-    }
-    if (RULE_RECORDS) {
-        step->token = pick->token;
-        step->from = pick->from;
-        step->n = pick->n;
+    if (!W(is_none)(static_followers) && view->toggles->copy_followers) {
+        W_HOLDER(destroy)(view->scratch, &copy);
     }
     return status;
 }
 
-#undef R_PASTE_
-#undef R_PASTE
+static ngc_status R(pick)(const ngc_view *view, const int32_t *text, size_t length_tokens,
+                          ngc_pick *pick)
+{
+    return R(run)(view, text, length_tokens, pick, NULL);
+}
+
+static ngc_status R(pick_recorded)(const ngc_view *view, const int32_t *text,
+                                   size_t length_tokens, ngc_pick *pick, ngc_recorder *recorder)
+{
+    return R(run)(view, text, length_tokens, pick, recorder);
+}
+
 #undef R
-#undef RULE_RECORDS
+#undef V
+#undef W
+#undef V_HOLDER
+#undef W_HOLDER
+#undef V_HOLDER_T
+#undef W_HOLDER_T
+#undef VIEW_T
+#undef WEIGHTS_T
+#undef R_SCAN
+#undef R_SCAN_RECORDED
+#undef R_TOP
+#undef R_TOP_RECORDED

@@ -17,14 +17,29 @@ from .drafter import Drafter
 from .errors import EngineMemoryError, FormatError, InputError, NgramError, StateError
 from .replay import Replay, Sample
 from .rule import LLAMA_CPP, Rule
-from .toggles import NOCOPY, STAGES, UPSTREAM, Stage, Toggles, stage
+from .toggles import (
+    CONSTMAP,
+    INNERVECTOR,
+    NOCOPY,
+    OUTERMAP,
+    PRECHECK,
+    STAGES,
+    UPSTREAM,
+    Stage,
+    Toggles,
+    stage,
+)
 from .trace import Candidate, Row, Step
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CONSTMAP",
+    "INNERVECTOR",
     "LLAMA_CPP",
     "NOCOPY",
+    "OUTERMAP",
+    "PRECHECK",
     "STAGES",
     "UPSTREAM",
     "Candidate",

@@ -50,6 +50,7 @@ _ERRORS: dict[int, tuple[type[NgramError], str]] = {
     lib.NGC_BAD_RECORD: (FormatError, "this is no record of an n-gram cache"),
     lib.NGC_DUPLICATE: (FormatError, "an n-gram or a follower stands twice"),
     lib.NGC_UNSUPPORTED: (InputError, "these toggles do not go together"),
+    lib.NGC_BAD_SUM: (FormatError, "its checksum does not match its bytes; copy it again"),
     lib.NGC_SMALL_BUFFER: (StateError, "a buffer is too small for one record"),
 }
 
@@ -110,10 +111,21 @@ def as_count(value: int, name: str, low: int, high: int) -> int:
 
 _TOGGLE_CODES: dict[str, dict[Any, int]] = {
     "copy_followers": {False: 0, True: 1},
-    "outer": {"chained": lib.NGC_OUTER_CHAINED},
-    "followers": {"chained": lib.NGC_FOLLOWERS_CHAINED},
-    "static": {"same": lib.NGC_STATIC_SAME},
-    "hash": {"xor": lib.NGC_HASH_XOR},
+    "outer": {
+        "chained": lib.NGC_OUTER_CHAINED,
+        "segmented": lib.NGC_OUTER_SEGMENTED,
+        "dense": lib.NGC_OUTER_DENSE,
+    },
+    "followers": {"chained": lib.NGC_FOLLOWERS_CHAINED, "sorted": lib.NGC_FOLLOWERS_SORTED},
+    "search": {
+        "fixed": lib.NGC_SEARCH_FIXED,
+        "lower_bound": lib.NGC_SEARCH_LOWER_BOUND,
+        "linear": lib.NGC_SEARCH_LINEAR,
+        "simd": lib.NGC_SEARCH_SIMD,
+    },
+    "static": {"same": lib.NGC_STATIC_SAME, "constmap": lib.NGC_STATIC_CONSTMAP},
+    "precheck": {False: 0, True: 1},
+    "hash": {"xor": lib.NGC_HASH_XOR, "mixed": lib.NGC_HASH_MIXED},
     "ties": {"library": lib.NGC_TIES_LIBRARY, "token": lib.NGC_TIES_TOKEN},
     "score": {"int32": lib.NGC_SCORE_INT32, "exact": lib.NGC_SCORE_EXACT},
 }
@@ -250,14 +262,46 @@ def _memory(fill: Any, pointer: Any) -> dict[str, int]:
 class NativeCache(Handle):
     """A cache of the engine."""
 
-    def __init__(self, toggles: Toggles, n_min: int, n_max: int) -> None:
+    def __init__(self, pointer: Any) -> None:
+        super().__init__("cache", pointer, lib.ngc_cache_free)
+
+    @classmethod
+    def empty(cls, toggles: Toggles, n_min: int, n_max: int) -> NativeCache:
         out = ffi.new("ngc_cache **")
         _check(lib.ngc_cache_new(_c_toggles(toggles), n_min, n_max, out), "new cache")
-        super().__init__("cache", out[0], lib.ngc_cache_free)
+        return cls(out[0])
+
+    @classmethod
+    def constmap(cls, toggles: Toggles, n_bytes: int) -> tuple[NativeCache, memoryview]:
+        """An unchecked constmap and the bytes to fill with its file."""
+        out = ffi.new("ngc_cache **")
+        data = ffi.new("uint8_t **")
+        _check(lib.ngc_constmap_new(_c_toggles(toggles), n_bytes, out, data), "new constmap")
+        return cls(out[0]), memoryview(ffi.buffer(data[0], n_bytes))
+
+    def check_constmap(self) -> tuple[int, bool]:
+        """One slice of checking: the status, and whether it was the last."""
+        done = ffi.new("int32_t *")
+        with self.use() as pointer:
+            status = lib.ngc_constmap_check(pointer, done)
+        return int(status), bool(done[0])
+
+    def to_constmap(self, toggles: Toggles) -> NativeCache:
+        out = ffi.new("ngc_cache **")
+        with self.use() as pointer:
+            _check(lib.ngc_constmap_build(_c_toggles(toggles), pointer, out), "building a constmap")
+        return NativeCache(out[0])
+
+    def constmap_bytes_view(self) -> memoryview:
+        """Its file, valid until it is closed."""
+        n_bytes = ffi.new("size_t *")
+        with self.use() as pointer:
+            data = lib.ngc_constmap_bytes_view(pointer, n_bytes)
+            return memoryview(ffi.buffer(data, n_bytes[0])).toreadonly()
 
     def clear(self) -> None:
         with self.change() as pointer:
-            lib.ngc_cache_clear(pointer)
+            _check(lib.ngc_cache_clear(pointer), "clearing")
 
     def update(self, text: Tokens, n_new: int) -> None:
         with self.change() as pointer:
@@ -393,6 +437,7 @@ def _row(c: Any) -> Row:
         best_count=c.best_count,
         best_score=c.best_score,
         n_followers=c.n_followers,
+        prechecked=bool(c.prechecked),
         candidates=shown,
         rest_followers=c.n_followers - len(shown),
         rest_sum=c.rest_sum,

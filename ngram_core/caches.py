@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +23,8 @@ Progress = Callable[[float], None]
 """Called with the fraction done, 0.0 to 1.0; what it raises stops the work."""
 
 TokensLike = npt.NDArray[Any] | Sequence[int]
+
+CONSTMAP_MAGIC = b"ggngcmap"
 
 _SLICE_TOKENS = 1 << 18  # some 50 ms of counting: how long Ctrl-C may wait
 _PIECE_BYTES = 1 << 20
@@ -56,6 +59,8 @@ class LoadReport:
     n_grams: int
     n_followers: int
     n_left_out: int
+    converted_seconds: float = 0.0
+    """Time spent in turning the file's structure into the one asked for; part of loading."""
 
 
 class NgramCache:
@@ -81,7 +86,7 @@ class NgramCache:
         self.n_min = n_min
         self.n_max = n_max
         self.load_report: LoadReport | None = None
-        self._handle = _native.NativeCache(toggles, n_min, n_max)
+        self._handle = _native.NativeCache.empty(toggles, n_min, n_max)
 
     # ---- making -------------------------------------------------------------------------------
 
@@ -99,7 +104,7 @@ class NgramCache:
             progress: called with the fraction done; Ctrl-C is heard between slices.
         """
         array = as_tokens(tokens)
-        cache = cls(toggles, n_min=2, n_max=2)
+        cache = cls(_while_counting(toggles), n_min=2, n_max=2)
         try:
             for end in range(_SLICE_TOKENS, len(array) + _SLICE_TOKENS, _SLICE_TOKENS):
                 end = min(end, len(array))
@@ -110,7 +115,7 @@ class NgramCache:
         except BaseException:
             cache.close()
             raise
-        return cache
+        return cache._as_static(toggles)
 
     @classmethod
     def open(
@@ -120,21 +125,66 @@ class NgramCache:
         static: bool = False,
         progress: Progress | None = None,
     ) -> NgramCache:
-        """Loads llama.cpp's cache file.
+        """Loads a cache file: llama.cpp's, or (static) the fork's constmap.
 
         Args:
-            static: hold 2-grams only; others are counted in `load_report.n_left_out`.
+            static: hold 2-grams only; others are counted in `load_report.n_left_out`. With
+                toggles.static="constmap" llama.cpp's file is converted, and
+                `load_report.converted_seconds` says what that took.
 
         Raises:
             FormatError: the message names file, byte offset and what is wrong there.
             OSError: the file cannot be read.
         """
-        cache = cls(toggles, 2 if static else 1, 2 if static else 4)
+        with open_file(path) as (file, _):
+            is_constmap = file.read(len(CONSTMAP_MAGIC)) == CONSTMAP_MAGIC
+        if is_constmap:
+            return cls._open_constmap(Path(path), toggles, static, progress)
+        structure = _while_counting(toggles) if static else toggles
+        cache = cls(structure, 2 if static else 1, 2 if static else 4)
         try:
             cache.load_report = _load_legacy(cache._handle, Path(path), progress)
         except BaseException:
             cache.close()
             raise
+        return cache._as_static(toggles) if static else cache
+
+    @classmethod
+    def _open_constmap(
+        cls, path: Path, toggles: Toggles, static: bool, progress: Progress | None
+    ) -> NgramCache:
+        if not static or toggles.static != "constmap":
+            raise InputError(
+                f"{path} is a constmap file: it holds no keys, so it opens as a static cache with "
+                f"static=constmap and as nothing else; give the corpus or llama.cpp's file"
+            )
+        handle = _load_constmap(path, toggles, progress)
+        cache = cls._around(handle, toggles)
+        facts = handle.facts()
+        size = len(handle.constmap_bytes_view())
+        cache.load_report = LoadReport(size, facts["n_grams"], facts["n_followers"], 0)
+        return cache
+
+    @classmethod
+    def _around(cls, handle: _native.NativeCache, toggles: Toggles) -> NgramCache:
+        """A static cache around a handle of the engine."""
+        cache = cls.__new__(cls)
+        cache.toggles = toggles
+        cache.n_min = cache.n_max = 2
+        cache.load_report = None
+        cache._handle = handle
+        return cache
+
+    def _as_static(self, toggles: Toggles) -> NgramCache:
+        """This cache of 2-grams in the structure asked for; self is closed if it is another."""
+        if toggles.static == "same":
+            return self
+        start = time.perf_counter()
+        with self:
+            cache = self._around(self._handle.to_constmap(toggles), toggles)
+        if self.load_report is not None:
+            seconds = time.perf_counter() - start
+            cache.load_report = replace(self.load_report, converted_seconds=seconds)
         return cache
 
     # ---- counting -----------------------------------------------------------------------------
@@ -173,6 +223,11 @@ class NgramCache:
         return self._handle.followers(array)
 
     @property
+    def is_constmap(self) -> bool:
+        """Whether it is a static cache packed behind a fuse map: it cannot change or be listed."""
+        return self.n_min == self.n_max == 2 and self.toggles.static == "constmap"
+
+    @property
     def n_grams(self) -> int:
         """Number of n-grams. Cost: a walk over the cache."""
         return int(self._handle.facts()["n_grams"])
@@ -206,10 +261,16 @@ class NgramCache:
     # ---- files --------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str], progress: Progress | None = None) -> None:
-        """Writes llama.cpp's cache file, beside the target first, then renamed.
+        """Writes llama.cpp's cache file, or a constmap its own, beside the target first, then
+        renamed.
 
-        Order and bytes are those a Linux build of llama.cpp would write for the same history.
+        With chained maps the bytes are those a Linux build of llama.cpp would write for the same
+        history.
         """
+        if self.is_constmap:
+            with atomic_write(path) as file:
+                file.write(self._handle.constmap_bytes_view())
+            return
         facts = self._handle.facts()
         total = 20 * facts["n_grams"] + 8 * facts["n_followers"]
         done = 0
@@ -242,6 +303,36 @@ class NgramCache:
             return "<NgramCache, closed>"
         live = self._handle.memory()["live_bytes"]
         return f"<NgramCache of {self.n_min}- to {self.n_max}-grams, {live:,} bytes>"
+
+
+def _while_counting(toggles: Toggles) -> Toggles:
+    """The structure in which a static cache is built: a constmap is made from compact arrays."""
+    if toggles.static == "same":
+        return toggles
+    return toggles.set(static="same", outer="segmented", followers="sorted", ties="token")
+
+
+def _load_constmap(path: Path, toggles: Toggles, progress: Progress | None) -> _native.NativeCache:
+    with open_file(path) as (file, size):
+        handle, data = _native.NativeCache.constmap(toggles, size)
+        try:
+            filled = 0
+            while filled < size:
+                n_read = file.readinto(data[filled : filled + (16 << 20)])
+                if not n_read:
+                    raise FormatError(f"{path}: it became shorter while it was read")
+                filled += n_read
+                if progress is not None:
+                    progress(filled / size)
+            done = False
+            while not done:
+                status, done = handle.check_constmap()
+                if status != 0:
+                    raise _native.error_of(status, f"{path}, a constmap file")
+        except BaseException:
+            handle.close()
+            raise
+    return handle
 
 
 def _load_legacy(handle: _native.NativeCache, path: Path, progress: Progress | None) -> LoadReport:

@@ -11,10 +11,11 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from .errors import InputError
 
-Outer = Literal["chained"]
-Followers = Literal["chained"]
-Static = Literal["same"]
-Hash = Literal["xor"]
+Outer = Literal["chained", "segmented", "dense"]
+Followers = Literal["chained", "sorted"]
+Search = Literal["fixed", "lower_bound", "linear", "simd"]
+Static = Literal["same", "constmap"]
+Hash = Literal["xor", "mixed"]
 Ties = Literal["library", "token"]
 Score = Literal["int32", "exact"]
 
@@ -25,19 +26,25 @@ class Toggles:
 
     Args:
         copy_followers: copy the followers at each look-up, as llama.cpp does, or read in place.
-        outer: the table from n-gram to followers.
-        followers: what holds the followers of one n-gram.
-        static: how the static cache is held; "same" as the others.
+        outer: the table from n-gram to followers: hash map nodes in chains, or a flat table over
+            entries in segments, or over one dense array that doubles.
+        followers: what holds the followers of one n-gram: a hash map, or a sorted array.
+        search: how a token is found in a sorted array; without meaning for hash maps.
+        static: how the static cache is held: the same as the others, or as a constmap, packed
+            arrays behind a verified binary fuse map.
+        precheck: rows whose largest count fails the tests are not scored.
         hash: the hash of an n-gram; "xor" is llama.cpp's, symmetric one.
         ties: who wins an equal score: the "library" order of GNU libstdc++'s maps, as in a
-            Linux build of llama.cpp, or the smaller "token" id.
+            Linux build of llama.cpp, or the smaller "token" id. Sorted followers have "token" only.
         score: "int32" multiplies in 32 bits, wrapping as llama.cpp does; "exact" in 64.
     """
 
     copy_followers: bool = False
     outer: Outer = "chained"
     followers: Followers = "chained"
+    search: Search = "fixed"
     static: Static = "same"
+    precheck: bool = False
     hash: Hash = "xor"
     ties: Ties = "library"
     score: Score = "int32"
@@ -50,6 +57,10 @@ class Toggles:
                 raise InputError(
                     f"toggle {name}={value!r} does not exist; choose one of: {choices}"
                 )
+        if self.followers == "sorted" and self.ties == "library":
+            raise InputError(
+                "ties='library' is a hash map's order; with followers='sorted' set ties='token'"
+            )
 
     def set(self, **changes: Any) -> Toggles:
         """A copy with some switches set; unknown names and values raise InputError."""
@@ -79,14 +90,33 @@ class Stage:
     what: str
 
 
+_UPSTREAM = Toggles(copy_followers=True)
+_NOCOPY = _UPSTREAM.set(copy_followers=False)
+_OUTERMAP = _NOCOPY.set(outer="segmented")
+_INNERVECTOR = _OUTERMAP.set(followers="sorted", search="fixed", ties="token")
+_CONSTMAP = _INNERVECTOR.set(static="constmap")
+_PRECHECK = _CONSTMAP.set(precheck=True)
+
 UPSTREAM = Stage(
     "upstream",
-    Toggles(copy_followers=True),
+    _UPSTREAM,
     "llama.cpp's own: hash maps inside a hash map, the inner ones copied at each look-up",
 )
-NOCOPY = Stage("nocopy", Toggles(), "the inner maps are read where they lie")
+NOCOPY = Stage("nocopy", _NOCOPY, "the inner maps are read where they lie")
+OUTERMAP = Stage(
+    "outermap", _OUTERMAP, "a flat, open-addressing table over entries in segments outside"
+)
+INNERVECTOR = Stage(
+    "innervector", _INNERVECTOR, "sorted arrays inside, searched in a fixed number of steps"
+)
+CONSTMAP = Stage(
+    "constmap", _CONSTMAP, "the static cache as packed arrays behind a verified binary fuse map"
+)
+PRECHECK = Stage("precheck", _PRECHECK, "rows whose largest count fails are not scored")
 
-STAGES: dict[str, Stage] = {stage.name: stage for stage in (UPSTREAM, NOCOPY)}
+STAGES: dict[str, Stage] = {
+    stage.name: stage for stage in (UPSTREAM, NOCOPY, OUTERMAP, INNERVECTOR, CONSTMAP, PRECHECK)
+}
 """The stages that exist, in the order of the ladder."""
 
 

@@ -61,6 +61,9 @@ class Row:
     candidates: tuple[Candidate, ...] = ()
     rest_followers: int = 0  #: followers that are not among `candidates`
     rest_sum: int = 0  #: and the sum of their counts
+    #: failed by its largest count, `best_count`, before anything was scored (precheck): there is
+    #: no best one, and `candidates` stand highest count first, without weights and scores
+    prechecked: bool = False
 
     @property
     def passes(self) -> bool:

@@ -1,0 +1,468 @@
+/* ngc_constmap.c - see ngc_constmap.h.
+ *
+ * Nothing in a file is trusted. Sizes, geometry and checksum are checked before the first
+ * look-up; one pass over the followers notes where tokens do not ascend, so that a look-up sees
+ * by a few bits whether the place it was sent to can be one 2-gram's.
+ */
+#include "ngc_constmap.h"
+
+#include "ngc_bytes.h"
+#include "ngc_fuse.h"
+
+enum { HEAD_BYTES = 24, LENGTH_BITS = 24, SLICE_BYTES = 1 << 22 };
+
+#define FILE_MAGIC UINT64_C(0x70616d63676e6767) /* "ggngcmap" */
+
+static const char map_magic[8] = {'V', 'C', 'M', 'P', '0', '0', '0', '2'};
+
+typedef struct constmap_cache {
+    ngc_cache head;
+    uint8_t *bytes; /* the whole file */
+    size_t n_bytes;
+    const ngc_pair *pairs;
+    uint64_t n_pairs;
+    ngc_fuse fuse;
+    const uint64_t *data; /* NULL until checked: nothing is found */
+    const uint64_t *checks;
+    uint64_t *breaks; /* bit i: pair i + 1 does not have a greater token than pair i */
+    /* How far checking has come. */
+    size_t summed_bytes;
+    uint64_t sum;
+    uint64_t scanned_pairs;
+} constmap_cache;
+
+static size_t breaks_bytes(const constmap_cache *self)
+{
+    return (size_t)(self->n_pairs / 64 + 1) * sizeof *self->breaks;
+}
+
+/* XXH3-64 of the 8 bytes of two tokens, seed 0 (Yann Collet, xxHash: its path for 4 to 8 bytes). */
+static uint64_t key_hash(int32_t a, int32_t b)
+{
+    uint64_t k = ((uint64_t)(uint32_t)b | (uint64_t)(uint32_t)a << 32);
+    k ^= UINT64_C(0xc73ab174c5ecd5a2);
+    k ^= (k << 49 | k >> 15) ^ (k << 24 | k >> 40);
+    k *= UINT64_C(0x9FB21C651E98DF25);
+    k ^= (k >> 35) + 8;
+    k *= UINT64_C(0x9FB21C651E98DF25);
+    return k ^ (k >> 28);
+}
+
+/* ---- looking up ---- */
+
+/* Whether tokens ascend from pair `first` on, `length` pairs. */
+static bool ascends(const constmap_cache *self, uint64_t first, uint64_t length)
+{
+    uint64_t last = first + length - 1; /* the bit of the last pair does not count */
+    for (uint64_t word = first / 64; word <= last / 64; word++) {
+        uint64_t bits = self->breaks[word];
+        if (word == first / 64) {
+            bits &= ~UINT64_C(0) << (first % 64);
+        }
+        if (word == last / 64) {
+            bits &= ~(~UINT64_C(0) << (last % 64));
+        }
+        if (bits != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+slice_view ngc_constmap_find(const ngc_cache *cache, const ngc_key *key, ngc_recorder *recorder)
+{
+    const constmap_cache *self = (const constmap_cache *)cache;
+    if (self->fuse.n_keys == 0 || self->data == NULL) {
+        return slice_view_none();
+    }
+    uint64_t h = ngc_fuse_hash(key_hash(key->tokens[0], key->tokens[1]), self->fuse.seed);
+    ngc_fuse_cells cells = ngc_fuse_cells_of(&self->fuse, h);
+    uint64_t value = 0;
+    uint64_t check = ngc_fuse_check(h);
+    for (int i = 0; i < 3; i++) {
+        value ^= self->data[cells.at[i]];
+        check ^= self->checks[cells.at[i]];
+        ngc_record_node(recorder, &self->data[cells.at[i]], sizeof *self->data);
+        ngc_record_key(recorder, &self->checks[cells.at[i]], sizeof *self->checks);
+    }
+    uint64_t position = value >> LENGTH_BITS;
+    uint64_t length = value & ((UINT64_C(1) << LENGTH_BITS) - 1);
+    if (check != 0 || length == 0 || length > self->n_pairs ||
+        position > self->n_pairs - length || !ascends(self, position, length)) {
+        return slice_view_none();
+    }
+    return (slice_view){self->pairs + position, (size_t)length};
+}
+
+/* ---- opening a file ---- */
+
+static uint64_t get_u64(const uint8_t *in)
+{
+    uint64_t low = (uint32_t)ngc_get_int32(in);
+    return low | (uint64_t)(uint32_t)ngc_get_int32(in + 4) << 32;
+}
+
+static void put_u64(uint8_t *out, uint64_t value)
+{
+    int32_t halves[2] = {(int32_t)(uint32_t)value, (int32_t)(uint32_t)(value >> 32)};
+    ngc_put_int32s(out, halves, 2);
+}
+
+static uint8_t *map_of(const constmap_cache *self)
+{
+    return self->bytes + HEAD_BYTES + self->n_pairs * NGC_PAIR_BYTES;
+}
+
+/* What the head and the map's head say, held against the real size. */
+static ngc_status check_geometry(constmap_cache *self)
+{
+    if (self->n_bytes < HEAD_BYTES + NGC_FUSE_HEAD_BYTES + NGC_FUSE_TAIL_BYTES) {
+        return NGC_TRUNCATED;
+    }
+    uint64_t body_bytes = self->n_bytes - HEAD_BYTES;
+    uint64_t n_pairs = get_u64(self->bytes + 8);
+    uint64_t map_bytes = get_u64(self->bytes + 16);
+    if (get_u64(self->bytes) != FILE_MAGIC) {
+        return NGC_BAD_RECORD;
+    }
+    if (n_pairs > body_bytes / NGC_PAIR_BYTES || map_bytes > body_bytes ||
+        n_pairs * NGC_PAIR_BYTES > body_bytes - map_bytes) {
+        return NGC_TRUNCATED;
+    }
+    if (n_pairs * NGC_PAIR_BYTES + map_bytes != body_bytes ||
+        map_bytes < NGC_FUSE_HEAD_BYTES + NGC_FUSE_TAIL_BYTES) {
+        return NGC_BAD_RECORD;
+    }
+    self->n_pairs = n_pairs;
+    const uint8_t *map = map_of(self);
+    ngc_fuse *fuse = &self->fuse;
+    fuse->seed = get_u64(map + 8);
+    fuse->segment_length = (uint32_t)ngc_get_int32(map + 16);
+    fuse->segment_count = (uint32_t)ngc_get_int32(map + 20);
+    fuse->data_len = (uint32_t)ngc_get_int32(map + 24);
+    fuse->n_keys = (uint32_t)ngc_get_int32(map + 28);
+    if (memcmp(map, map_magic, sizeof map_magic) != 0 ||
+        map_bytes != 40 + (uint64_t)16 * fuse->data_len) {
+        return NGC_BAD_RECORD;
+    }
+    uint64_t cells = ((uint64_t)fuse->segment_count + 2) * fuse->segment_length;
+    bool empty = fuse->n_keys == 0 && fuse->data_len == 0 && n_pairs == 0;
+    bool power_of_two = fuse->segment_length != 0 && fuse->segment_length <= 1 << 18 &&
+                        (fuse->segment_length & (fuse->segment_length - 1)) == 0;
+    bool good = power_of_two && fuse->segment_count > 0 && cells == fuse->data_len &&
+                fuse->n_keys <= fuse->data_len && fuse->n_keys <= n_pairs && fuse->n_keys > 0;
+    return empty || good ? NGC_OK : NGC_BAD_RECORD;
+}
+
+/* An empty map's 40 bytes are zero after the magic, its sum too. */
+static ngc_status sum_slice(constmap_cache *self)
+{
+    const uint8_t *map = map_of(self);
+    size_t sum_at = self->n_bytes - (size_t)(map - self->bytes) - NGC_FUSE_TAIL_BYTES;
+    size_t end = sum_at - self->summed_bytes < SLICE_BYTES ? sum_at
+                                                           : self->summed_bytes + SLICE_BYTES;
+    uint64_t sum = self->sum;
+    for (size_t i = self->summed_bytes; i < end; i++) {
+        sum = (sum ^ map[i]) * UINT64_C(0x100000001b3);
+    }
+    self->sum = sum;
+    self->summed_bytes = end;
+    if (end < sum_at) {
+        return NGC_OK;
+    }
+    self->summed_bytes = SIZE_MAX;
+    uint64_t written = get_u64(map + sum_at);
+    return written == sum || (self->fuse.n_keys == 0 && written == 0) ? NGC_OK : NGC_BAD_SUM;
+}
+
+static ngc_status scan_slice(constmap_cache *self)
+{
+    uint64_t end = self->n_pairs - self->scanned_pairs < SLICE_BYTES / 8
+                       ? self->n_pairs
+                       : self->scanned_pairs + SLICE_BYTES / 8;
+    for (uint64_t i = self->scanned_pairs; i < end; i++) {
+        const ngc_pair *pair = &self->pairs[i];
+        if (pair->token < 0 || pair->token == INT32_MAX || pair->count <= 0) {
+            return NGC_BAD_RECORD;
+        }
+        if (i + 1 < self->n_pairs && pair[1].token <= pair->token) {
+            self->breaks[i / 64] |= UINT64_C(1) << (i % 64);
+        }
+    }
+    self->scanned_pairs = end;
+    return NGC_OK;
+}
+
+static ngc_status make_breaks(constmap_cache *self)
+{
+    size_t bytes = breaks_bytes(self);
+    self->breaks = ngc_alloc(&self->head.allocator, bytes, NGC_KIND_INDEX);
+    if (self->breaks == NULL) {
+        return NGC_NO_MEMORY;
+    }
+    memset(self->breaks, 0, bytes);
+    self->pairs = (const ngc_pair *)(const void *)(self->bytes + HEAD_BYTES);
+    return NGC_OK;
+}
+
+ngc_status ngc_constmap_check(ngc_cache *cache, int32_t *done)
+{
+    constmap_cache *self = (constmap_cache *)cache;
+    ngc_status status = NGC_OK;
+    *done = 0;
+    if (self->breaks == NULL) {
+        status = check_geometry(self);
+        if (status == NGC_OK) {
+            status = make_breaks(self);
+        }
+        self->sum = UINT64_C(0xcbf29ce484222325);
+    } else if (self->summed_bytes != SIZE_MAX) {
+        status = sum_slice(self);
+    } else if (self->scanned_pairs < self->n_pairs) {
+        status = scan_slice(self);
+    } else {
+        self->data = (const uint64_t *)(const void *)(map_of(self) + NGC_FUSE_HEAD_BYTES);
+        self->checks = self->data + self->fuse.data_len;
+        *done = 1;
+    }
+    return status;
+}
+
+/* ---- operations ---- */
+
+static void destroy(ngc_cache *cache)
+{
+    constmap_cache *self = (constmap_cache *)cache;
+    free(self->bytes);
+    free(self->breaks);
+    free(self);
+}
+
+static void followers(const ngc_cache *cache, const ngc_key *key, int32_t *tokens,
+                      int32_t *counts, size_t capacity, size_t *n_followers)
+{
+    slice_view view = ngc_key_length(key) == 2 ? ngc_constmap_find(cache, key, NULL)
+                                               : slice_view_none();
+    for (size_t i = 0; i < view.length && i < capacity; i++) {
+        tokens[i] = view.pairs[i].token;
+        counts[i] = view.pairs[i].count;
+    }
+    *n_followers = view.length;
+}
+
+static void facts(const ngc_cache *cache, ngc_cache_facts *facts)
+{
+    const constmap_cache *self = (const constmap_cache *)cache;
+    facts->n_grams = self->fuse.n_keys;
+    facts->n_grams_by_n[1] = self->fuse.n_keys;
+    facts->n_followers = (int64_t)self->n_pairs;
+    facts->n_buckets = self->fuse.data_len;
+}
+
+static const char *broken(const ngc_cache *cache)
+{
+    const constmap_cache *self = (const constmap_cache *)cache;
+    return self->data == NULL ? "it was not checked to the end" : NULL;
+}
+
+static void clear(ngc_cache *cache)
+{
+    (void)cache; /* it never changes; ngc_cache.c refuses before this */
+}
+
+/* What needs keys or changes is absent: ngc_cache.c answers NGC_UNSUPPORTED. */
+static const ngc_cache_operations operations = {
+    .destroy = destroy,
+    .clear = clear,
+    .followers = followers,
+    .facts = facts,
+    .broken = broken,
+};
+
+static ngc_status new_constmap(const ngc_toggles *toggles, size_t n_bytes, constmap_cache **out)
+{
+    constmap_cache *self = calloc(1, sizeof *self);
+    if (self == NULL) {
+        return NGC_NO_MEMORY;
+    }
+    self->head.operations = &operations;
+    self->head.toggles = *toggles;
+    self->head.toggles.static_cache = NGC_STATIC_CONSTMAP;
+    self->head.n_min = 2;
+    self->head.n_max = 2;
+    self->bytes = ngc_alloc(&self->head.allocator, n_bytes, NGC_KIND_FOLLOWERS);
+    self->n_bytes = n_bytes;
+    if (self->bytes == NULL) {
+        free(self);
+        return NGC_NO_MEMORY;
+    }
+    *out = self;
+    return NGC_OK;
+}
+
+ngc_status ngc_constmap_new(const ngc_toggles *toggles, size_t file_bytes, ngc_cache **out,
+                            uint8_t **bytes)
+{
+    *out = NULL;
+    constmap_cache *self;
+    ngc_status status = new_constmap(toggles, file_bytes == 0 ? 1 : file_bytes, &self);
+    if (status == NGC_OK) {
+        *out = &self->head;
+        *bytes = self->bytes;
+    }
+    return status;
+}
+
+const uint8_t *ngc_constmap_bytes_view(const ngc_cache *cache, size_t *n_bytes)
+{
+    const constmap_cache *self = (const constmap_cache *)cache;
+    *n_bytes = self->n_bytes;
+    return self->bytes;
+}
+
+/* ---- building from another cache ---- */
+
+typedef struct builder {
+    uint64_t *hashes;
+    uint64_t *values;
+    size_t n_keys;
+    size_t bytes; /* of each array */
+} builder;
+
+static int compare_pairs(const void *a, const void *b)
+{
+    int32_t left = ((const ngc_pair *)a)->token;
+    int32_t right = ((const ngc_pair *)b)->token;
+    return (left > right) - (left < right);
+}
+
+/* Copies the followers of one 2-gram behind those already there, ascending. */
+static void take_followers(const ngc_cache *source, const ngc_key *key, ngc_pair *pairs,
+                           int32_t *tokens, int32_t *counts, size_t length)
+{
+    size_t found;
+    source->operations->followers(source, key, tokens, counts, length, &found);
+    for (size_t i = 0; i < length; i++) {
+        pairs[i] = (ngc_pair){tokens[i], counts[i]};
+    }
+    qsort(pairs, length, sizeof *pairs, compare_pairs);
+}
+
+static ngc_status gather(const ngc_cache *source, ngc_pair *pairs, builder *builder,
+                         ngc_allocator *allocator)
+{
+    enum { CHUNK = 1024 };
+    ngc_ngram_facts *chunk = malloc(CHUNK * sizeof *chunk);
+    int32_t *scratch = NULL;
+    size_t scratch_bytes = 0;
+    uint64_t position = 0;
+    ngc_cursor cursor = {NULL, 0};
+    ngc_status status = chunk == NULL ? NGC_NO_MEMORY : NGC_OK;
+    while (status == NGC_OK) {
+        size_t n;
+        source->operations->walk(source, &cursor, chunk, CHUNK, &n);
+        if (n == 0) {
+            break;
+        }
+        for (size_t i = 0; i < n && status == NGC_OK; i++) {
+            size_t length = (size_t)chunk[i].n_followers;
+            if (length >> LENGTH_BITS != 0) {
+                status = NGC_BAD_ARGUMENT;
+                break;
+            }
+            if (scratch_bytes < 8 * length) {
+                ngc_free(allocator, scratch, scratch_bytes, NGC_KIND_OTHER);
+                scratch_bytes = 16 * length;
+                scratch = ngc_alloc(allocator, scratch_bytes, NGC_KIND_OTHER);
+                if (scratch == NULL) {
+                    scratch_bytes = 0;
+                    status = NGC_NO_MEMORY;
+                    break;
+                }
+            }
+            ngc_key key = ngc_key_of(chunk[i].tokens, 2);
+            take_followers(source, &key, pairs + position, scratch, scratch + length, length);
+            builder->hashes[builder->n_keys] = key_hash(key.tokens[0], key.tokens[1]);
+            builder->values[builder->n_keys++] = position << LENGTH_BITS | length;
+            position += length;
+        }
+    }
+    ngc_free(allocator, scratch, scratch_bytes, NGC_KIND_OTHER);
+    free(chunk);
+    return status;
+}
+
+static void write_heads(constmap_cache *self, uint64_t map_bytes)
+{
+    put_u64(self->bytes, FILE_MAGIC);
+    put_u64(self->bytes + 8, self->n_pairs);
+    put_u64(self->bytes + 16, map_bytes);
+    uint8_t *map = map_of(self);
+    memcpy(map, map_magic, sizeof map_magic);
+    put_u64(map + 8, self->fuse.seed);
+    int32_t numbers[4] = {(int32_t)self->fuse.segment_length, (int32_t)self->fuse.segment_count,
+                          (int32_t)self->fuse.data_len, (int32_t)self->fuse.n_keys};
+    ngc_put_int32s(map + 16, numbers, 4);
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    for (uint64_t i = 0; i < map_bytes - NGC_FUSE_TAIL_BYTES; i++) {
+        sum = (sum ^ map[i]) * UINT64_C(0x100000001b3);
+    }
+    put_u64(map + map_bytes - NGC_FUSE_TAIL_BYTES, self->fuse.n_keys == 0 ? 0 : sum);
+}
+
+static ngc_status fill(constmap_cache *self, const ngc_cache *source, builder *builder)
+{
+    ngc_allocator *allocator = &self->head.allocator;
+    ngc_pair *pairs = (ngc_pair *)(void *)(self->bytes + HEAD_BYTES);
+    ngc_status status = gather(source, pairs, builder, allocator);
+    uint64_t *data = (uint64_t *)(void *)(map_of(self) + NGC_FUSE_HEAD_BYTES);
+    if (status == NGC_OK) {
+        status = ngc_fuse_build(allocator, &self->fuse, builder->hashes, builder->values, data,
+                                data + self->fuse.data_len);
+    }
+    if (status == NGC_OK) {
+        write_heads(self, (uint64_t)40 + (uint64_t)16 * self->fuse.data_len);
+    }
+    return status;
+}
+
+ngc_status ngc_constmap_build(const ngc_toggles *toggles, const ngc_cache *source,
+                              ngc_cache **out)
+{
+    *out = NULL;
+    ngc_cache_facts source_facts = {0};
+    if (source->operations->walk == NULL || source->n_min != 2 || source->n_max != 2) {
+        return NGC_UNSUPPORTED;
+    }
+    source->operations->facts(source, &source_facts);
+    ngc_fuse fuse;
+    ngc_status status = ngc_fuse_shape((size_t)source_facts.n_grams, &fuse);
+    if (status != NGC_OK) {
+        return status;
+    }
+    size_t n_bytes = HEAD_BYTES + (size_t)source_facts.n_followers * NGC_PAIR_BYTES + 40 +
+                     (size_t)16 * fuse.data_len;
+    constmap_cache *self;
+    status = new_constmap(toggles, n_bytes, &self);
+    if (status != NGC_OK) {
+        return status;
+    }
+    self->n_pairs = (uint64_t)source_facts.n_followers;
+    self->fuse = fuse;
+    builder builder = {NULL, NULL, 0, sizeof(uint64_t) * (size_t)(source_facts.n_grams + 1)};
+    builder.hashes = ngc_alloc(&self->head.allocator, builder.bytes, NGC_KIND_OTHER);
+    builder.values = ngc_alloc(&self->head.allocator, builder.bytes, NGC_KIND_OTHER);
+    status = builder.hashes == NULL || builder.values == NULL ? NGC_NO_MEMORY
+                                                              : fill(self, source, &builder);
+    ngc_free(&self->head.allocator, builder.hashes, builder.bytes, NGC_KIND_OTHER);
+    ngc_free(&self->head.allocator, builder.values, builder.bytes, NGC_KIND_OTHER);
+    for (int32_t done = 0; status == NGC_OK && !done;) {
+        status = ngc_constmap_check(&self->head, &done);
+    }
+    if (status != NGC_OK) {
+        destroy(&self->head);
+        return status;
+    }
+    *out = &self->head;
+    return NGC_OK;
+}

@@ -1,0 +1,50 @@
+/* ngc_scan.h - the loops over the followers of one n-gram: the part of the draft rule that runs
+ * once a candidate.
+ *
+ * There is a loop for each way followers (VIEW) and static followers (WEIGHTS) are stored, all
+ * compiled from ngc_scan_template.h into ngc_scan.c; the rule calls one of them once a row.
+ */
+#ifndef NGC_SCAN_H
+#define NGC_SCAN_H
+
+#include "ngc_followers_chained.h"
+#include "ngc_slice.h"
+
+typedef struct ngc_best {
+    int32_t token; /* NGC_NO_TOKEN: no score was above 0 */
+    int32_t count;
+    int64_t score;
+    int64_t sum;
+} ngc_best;
+
+/* The numbers and switches of one row. */
+typedef struct ngc_scoring {
+    int32_t factor; /* weights are this times the static count; never 0 */
+    int32_t search;
+    bool exact;
+    bool by_token;
+} ngc_scoring;
+
+/* The follower with the highest score, the first of equals, and the sum of all counts. `row` and
+ * `recorder` are NULL where nothing is recorded. */
+typedef ngc_best ngc_scan_chained_chained_t(chained_view followers, chained_view weights,
+                                            const ngc_scoring *scoring, ngc_row *row,
+                                            ngc_recorder *recorder);
+typedef ngc_best ngc_scan_chained_slice_t(chained_view followers, slice_view weights,
+                                          const ngc_scoring *scoring, ngc_row *row,
+                                          ngc_recorder *recorder);
+typedef ngc_best ngc_scan_slice_slice_t(slice_view followers, slice_view weights,
+                                        const ngc_scoring *scoring, ngc_row *row,
+                                        ngc_recorder *recorder);
+ngc_scan_chained_chained_t ngc_scan_chained_chained, ngc_scan_chained_chained_recorded;
+ngc_scan_chained_slice_t ngc_scan_chained_slice, ngc_scan_chained_slice_recorded;
+ngc_scan_slice_slice_t ngc_scan_slice_slice, ngc_scan_slice_slice_recorded;
+
+/* The follower with the highest count and the sum: the static fallback, and the check before
+ * scoring. */
+ngc_best ngc_top_chained(chained_view followers, bool by_token, ngc_recorder *recorder);
+ngc_best ngc_top_chained_recorded(chained_view followers, bool by_token, ngc_recorder *recorder);
+ngc_best ngc_top_slice(slice_view followers, bool by_token, ngc_recorder *recorder);
+ngc_best ngc_top_slice_recorded(slice_view followers, bool by_token, ngc_recorder *recorder);
+
+#endif
