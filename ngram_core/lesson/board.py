@@ -15,10 +15,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..toggles import STAGES
 from .experiment import Experiment
+from .findings import corpus_name, light_words, seconds_left, sentence, size_hint
 from .switches import SWITCHES, Switch
-from .words import corpus_name, light_words, seconds_left, sentence, size_hint
 
 
 def board(x: Experiment, switches: tuple[Switch, ...] = SWITCHES) -> dict[str, Any]:
@@ -30,7 +29,7 @@ def board(x: Experiment, switches: tuple[Switch, ...] = SWITCHES) -> dict[str, A
         "buttons": _buttons(x),
         "progress": _progress(x),
         "light": [light.kind, *light_words(light, x.run, x.material.tokenizer)],
-        "presets": [[name, s.toggles == x.setting.toggles] for name, s in STAGES.items()],
+        "presets": [[name, one == x.setting.toggles] for name, one in x.stages.items()],
         "sizes": [
             [size, corpus_name(size), x.refusal(size) or "", size == x.setting.size_mb]
             for size in x.sizes

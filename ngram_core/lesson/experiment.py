@@ -10,7 +10,8 @@ reads the figures in between. Nothing happens between two slices.
 
 Each setting of corpus size and switches has one run. A change of the switches in the middle
 goes on with the other setting's run, on the same text; the first one is kept where it is and
-goes on when the reader comes back. A change of the corpus ends the runs of the old one.
+goes on when the reader comes back. Where the static cache must be another (other corpus,
+other structure), the runs on the old one end; their figures stay.
 """
 
 from __future__ import annotations
@@ -47,6 +48,12 @@ class Setting:
     @property
     def name(self) -> str:
         return name_of(self.toggles)
+
+    @property
+    def static_cache(self) -> tuple[object, ...]:
+        """Settings with the same value here read the same static cache."""
+        toggles = self.toggles
+        return self.size_mb, toggles.outer, toggles.followers, toggles.static, toggles.hash
 
 
 @dataclass
@@ -111,7 +118,7 @@ class Experiment:
     Args:
         material: text and corpus; by default Python's own library source.
         sizes: megabytes of corpus that the reader can choose; 0 is no static cache.
-        first: the stage in hand at first.
+        stages: the stages that the reader can choose, by name; the first is in hand at first.
         rule: thresholds and weight.
         n_ctx, n_draft: as for `Replay`.
         free_bytes: memory it may take; by default half of what is free here.
@@ -123,7 +130,7 @@ class Experiment:
         self,
         material: Material | None = None,
         sizes: tuple[int, ...] = (0, 1, 5, 25),
-        first: str = "upstream",
+        stages: tuple[str, ...] = ("upstream", "nocopy"),
         rule: Rule = LLAMA_CPP,
         n_ctx: int = 4096,
         n_draft: int = 8,
@@ -136,7 +143,8 @@ class Experiment:
         self.n_draft = n_draft
         self.state: State = "ready"
         self.error = ""  #: in words, while the state is "failed"
-        self.setting = Setting(sizes[0], stage(first).toggles)
+        self.stages = {name: stage(name).toggles for name in stages}
+        self.setting = Setting(sizes[0], self.stages[stages[0]])
         self.runs: dict[Setting, Run] = {}  #: latest last
         self._free_bytes = free_bytes
         self._build: StaticBuild | None = None
@@ -159,7 +167,7 @@ class Experiment:
         if setting == self.setting:
             return
         self._refuse_too_big(size_mb)
-        if size_mb != self.setting.size_mb:
+        if setting.static_cache != self.setting.static_cache:
             self._end_runs()
         self.setting = setting
         if self.state == "preparing" and self._build is None:
@@ -255,7 +263,7 @@ class Experiment:
         if self.setting.size_mb == 0:
             return True
         build = self._build
-        return build is not None and build.done and build.size_mb == self.setting.size_mb
+        return build is not None and build.done
 
     def _prepare(self, seconds: float) -> None:
         self.state = "preparing"

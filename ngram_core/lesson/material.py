@@ -43,7 +43,7 @@ class Material:
         need = self.need_bytes(size_mb)
         if free_bytes is not None and need > free_bytes:
             return (
-                f"it needs up to {_mb(need)} of memory and {_mb(free_bytes)} are free; "
+                f"it needs up to {size_of(need)} of memory and {size_of(free_bytes)} are free; "
                 f"choose a smaller corpus, or close other notebooks"
             )
         return None
@@ -88,5 +88,8 @@ def _last_files(source: Corpus, n_bytes: int) -> list[Path]:
     return taken
 
 
-def _mb(n_bytes: int) -> str:
-    return f"{n_bytes / MEGABYTE:,.0f} MB"
+def size_of(n_bytes: int) -> str:
+    """Bytes in words, roughly: "108 MB", "11 GB"."""
+    if n_bytes < 5_000 * MEGABYTE:
+        return f"{n_bytes / MEGABYTE:,.0f} MB"
+    return f"{n_bytes / 1000 / MEGABYTE:,.0f} GB"

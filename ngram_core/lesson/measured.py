@@ -16,25 +16,36 @@ from ..replay import Sample
 PIECES = 200
 """Pieces a text is cut into: some milliseconds each, far above the cost of reading the clock."""
 
-WINDOW = 10
+WINDOW = 20
 """The line shows the median of so many pieces, the last ones."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """What n timings say: their median, the smallest and the largest."""
+    """What n timings say: the median, the middle half around it, the smallest, the largest."""
 
     median: float
+    quarter: float
+    three_quarters: float
     low: float
     high: float
     n: int
 
 
 def spread(values: Sequence[float]) -> Spread | None:
-    """The spread of some values; None if there are none."""
+    """The spread of some values; None if there are none.
+
+    >>> spread([3.0, 1.0, 2.0, 9.0, 4.0])
+    Spread(median=3.0, quarter=2.0, three_quarters=4.0, low=1.0, high=9.0, n=5)
+    """
     if not values:
         return None
-    return Spread(statistics.median(values), min(values), max(values), len(values))
+    quarter, median, three_quarters = (
+        statistics.quantiles(values, n=4, method="inclusive")
+        if len(values) > 1
+        else 3 * [values[0]]
+    )
+    return Spread(median, quarter, three_quarters, min(values), max(values), len(values))
 
 
 @dataclass(frozen=True)

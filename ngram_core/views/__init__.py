@@ -10,12 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .live import Live
     from .predict import Exercise, Predict
     from .stepper import Stepper
 
-_HOMES = {"Stepper": "stepper", "Predict": "predict", "Exercise": "predict"}
+_HOMES = {"Stepper": "stepper", "Predict": "predict", "Exercise": "predict", "Live": "live"}
 
-__all__ = ["Exercise", "Predict", "Stepper"]
+__all__ = ["Exercise", "Live", "Predict", "Stepper"]
 
 
 def __getattr__(name: str) -> Any:

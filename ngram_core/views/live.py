@@ -1,0 +1,191 @@
+"""Live: an experiment with its board, its plots and its table, in the notebook."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from dataclasses import asdict
+from typing import Any
+
+import ipywidgets as W
+import plotly.graph_objects as go
+
+from ..errors import NgramError
+from ..lesson.board import board
+from ..lesson.experiment import Experiment
+from ..lesson.findings import Result, describe, results
+from ..lesson.pump import Pump
+from ..lesson.table import table
+from .plot_layout import Colours, layout
+from .plots import Trace, traces
+from .switchboard import Figures, Switchboard
+
+_LIGHT: Colours = {
+    "text": "#1b1f24", "mute": "#59616b", "edge": "#858d97", "line": "#d5d9de", "panel": "#ffffff",
+    "ctx": "#0072b2", "ctx-ink": "#005f96", "dyn": "#cc79a7", "dyn-ink": "#95406f",
+    "sta": "#e69f00", "sta-ink": "#855600", "font": "sans-serif",
+}  # fmt: skip
+"""Colours until the page tells its own."""
+
+_PLAIN = {"type": "scatter", "showlegend": False}
+
+_GONE_SECONDS = 20
+"""A page that has drawn nothing for so long was closed: the run pauses."""
+
+_open: Live | None = None
+_plots: go.FigureWidget | None = None
+"""One view and one figure a kernel: each figure brings 5 MB of JavaScript to the page."""
+
+
+class Live(W.VBox):  # type: ignore[misc]  # ipywidgets ships no types
+    """An experiment that the reader steers, measured and drawn while it runs.
+
+    Args:
+        experiment: what to steer; by default one on Python's own library source.
+
+    There is one in a kernel: a new one closes the one before, its runs and its memory.
+    """
+
+    def __init__(self, experiment: Experiment | None = None) -> None:
+        global _open
+        if _open is not None:
+            _open.close()
+        self.experiment = experiment or Experiment()
+        self.pump = Pump(self._work, self._show, self._keeps_up)
+        self._error = ""
+        self._frame = 0
+        self._heard_at = 0.0
+        self._tabled_at = 0.0
+        self._drawn: list[Trace] = []
+        self._laid_out: dict[str, Any] = {}
+        self.board = Switchboard()
+        self.figures = Figures(table(self.experiment))
+        self.plots = _figure()
+        self._show(True)
+        super().__init__([self.board, self.plots, self.figures])
+        self.board.on_msg(self._pressed)
+        self.board.observe(self._seen, "seen")
+        self.board.observe(self._page_changed, "page")
+        _open = self
+
+    # ---- what the reader does -------------------------------------------------------------
+
+    def _pressed(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        """A press on the board; whatever goes wrong, the reader is told."""
+        self._error = ""
+        try:
+            self.do(content["action"], content.get("value"))
+        except NgramError as error:
+            self._error = f"{str(error)[:1].upper()}{str(error)[1:]}."
+        except Exception as error:
+            traceback.print_exc()
+            self._error = f"Something went wrong in the kernel: {error!r}."
+        self._show(True)
+
+    def do(self, action: str, value: Any = None) -> None:
+        """What a press does: start, resume, pause, stop, size, switch or preset."""
+        x = self.experiment
+        if action == "size":
+            x.choose(size_mb=value)
+        elif action == "switch":
+            x.choose(**dict([value]))
+        elif action == "preset":
+            x.choose(**asdict(x.stages[value]))
+        else:
+            {"start": x.start, "resume": x.resume, "pause": x.pause, "stop": x.stop}[action]()
+        if x.working:
+            self._heard_at = time.monotonic()
+            self.pump.start()
+
+    # ---- work and show --------------------------------------------------------------------
+
+    def _work(self) -> bool:
+        silent = time.monotonic() - self._heard_at
+        if self.board.seen >= 0 and not self._keeps_up() and silent > _GONE_SECONDS:
+            self.experiment.pause()
+        return self.experiment.work()
+
+    def _keeps_up(self) -> bool:
+        return self.board.seen < 0 or self.board.seen >= self._frame
+
+    def _seen(self, _change: Any) -> None:
+        self._heard_at = time.monotonic()
+
+    def _page_changed(self, _change: Any) -> None:
+        self._draw()
+
+    def _show(self, whole: bool) -> None:
+        """Brings all parts up to date; the table once a second, unless `whole`."""
+        try:
+            self._frame += 1
+            self.board.board = {
+                **board(self.experiment),
+                "frame": self._frame,
+                "error": self._error,
+            }
+            if whole or time.monotonic() - self._tabled_at >= 1:
+                self.figures.table = table(self.experiment)
+                self._tabled_at = time.monotonic()
+            self._draw()
+        except Exception as error:
+            traceback.print_exc()
+            message = f"The figures could not be drawn: {error!r}."
+            self.board.board = {**self.board.board, "error": message, "frame": self._frame}
+
+    def _draw(self) -> None:
+        """Sends the plots what has changed."""
+        colours = self.board.page.get("colours") or _LIGHT
+        width = max(200, min(1172, int(self.board.page.get("width") or 900) - 8))
+        wanted = traces(self.experiment, width, colours)
+        arranged = layout(self.experiment, width, colours)
+        if not self.plots.data:
+            self.plots.add_traces([{**_PLAIN, **trace} for trace in wanted])
+            self._drawn = wanted
+        with self.plots.batch_update():
+            if arranged != self._laid_out:
+                self.plots.update_layout(arranged, overwrite=True)
+            old: list[Trace] = self._drawn or [{} for _ in wanted]
+            for line, trace, before in zip(self.plots.data, wanted, old, strict=True):
+                if trace != before:
+                    line.update({**_PLAIN, **trace}, overwrite=True)
+        self._drawn, self._laid_out = wanted, arranged
+
+    # ---- reading it -----------------------------------------------------------------------
+
+    def results(self) -> list[Result]:
+        """One row a run, as in the table."""
+        return results(self.experiment)
+
+    def describe(self) -> str:
+        """What is going on, the light, and one line a run."""
+        return describe(self.experiment)
+
+    def __repr__(self) -> str:
+        return self.describe()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The live view, and its description wherever no live view can be."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is not None:
+            bundle["text/plain"] = self.describe()
+        return bundle
+
+    def close(self) -> None:
+        """Stops the run, frees its memory, takes the view off the page; twice is fine."""
+        global _open
+        if _open is self:
+            _open = None
+        self.pump.stop()
+        self.experiment.close()
+        self.board.close()
+        self.figures.close()
+        super().close()
+
+
+def _figure() -> go.FigureWidget:
+    """The kernel's one figure; what an earlier view drew in it is drawn over."""
+    global _plots
+    if _plots is None:
+        _plots = go.FigureWidget()
+        _plots._config = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
+    return _plots

@@ -1,0 +1,218 @@
+"""Where the four plots of an experiment stand in their figure, with axes and captions.
+
+From 720 pixels on two and two, below that one under the other, down to 200 pixels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from ..lesson.experiment import Experiment
+from ..lesson.findings import corpus_name
+
+Colours = dict[str, str]
+Box = tuple[float, float, float, float]  # left, right, bottom, top, in pixels from below left
+
+WIDE = 720
+
+_PLOT, _HEAD, _FOOT = 240, 62, 58  # heights: a plot, its caption above, its axis below
+_LEFT = 52  # room for the numbers of an axis
+
+_CAPTIONS = {
+    "A": ("Time per drafted token, µs", "median and middle half of 20 pieces of the text"),
+    "B": ("The same by corpus", "hollow, dotted: published, Apple M4 Pro"),
+    "C": ("Memory by structure", ""),
+    "D": ("Bytes copied per drafted token", "counted by the allocator"),
+}
+
+
+def layout(x: Experiment, width: int, colours: Colours) -> dict[str, Any]:
+    """The figure's layout: size, colours, axes, captions."""
+    wide = width >= WIDE
+    rows = 2 if wide else 4
+    height = rows * (_PLOT + _HEAD + _FOOT)
+    boxes = _boxes(width, height, wide)
+    made: dict[str, Any] = {
+        "width": width,
+        "height": height,
+        "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": colours["font"], "size": 12, "color": colours["mute"]},
+        "hovermode": "closest",
+        "dragmode": False,
+        "barmode": "stack",
+        "bargap": 0.5,
+        "hoverlabel": {
+            "bgcolor": colours["panel"],
+            "bordercolor": colours["edge"],
+            "font": {"color": colours["text"], "size": 13},
+        },
+        "annotations": [note for plot in boxes for note in _caption(plot, boxes, colours)],
+        "legend": _key(boxes["C"], width, height, colours),
+    }
+    for number, (plot, (left, right, bottom, top)) in enumerate(boxes.items(), 1):
+        suffix = "" if number == 1 else str(number)
+        across, up = _AXES[plot](x, wide)
+        x_domain, y_domain = [left / width, right / width], [bottom / height, top / height]
+        still = _still(colours)
+        made[f"xaxis{suffix}"] = {
+            **still, "showgrid": False, "showline": True, **across,
+            "domain": x_domain, "anchor": f"y{suffix}",
+        }  # fmt: skip
+        made[f"yaxis{suffix}"] = {**still, **up, "domain": y_domain, "anchor": f"x{suffix}"}
+        made[f"xaxis{suffix}"]["title"] = {
+            "text": across["title"],
+            "font": {"color": colours["mute"], "size": 12},
+            "standoff": 6,
+        }
+    return made
+
+
+# ---- places -------------------------------------------------------------------------------
+
+
+def _boxes(width: int, height: int, wide: bool) -> dict[str, Box]:
+    def box(left: float, right: float, row: int) -> Box:
+        top = height - _HEAD - row * (_PLOT + _HEAD + _FOOT)
+        return left, right, top - _PLOT, top
+
+    end = width - 12
+    if not wide:
+        return {plot: box(_LEFT, end, row) for row, plot in enumerate("ABCD")}
+    middle = round(0.56 * width)
+    right = middle + 28 + _LEFT
+    return {
+        "A": box(_LEFT, middle, 0),
+        "B": box(right, end, 0),
+        "C": box(_LEFT, middle, 1),
+        "D": box(right, end, 1),
+    }
+
+
+def _caption(plot: str, boxes: dict[str, Box], colours: Colours) -> Iterable[dict[str, Any]]:
+    left, _right, _bottom, top = boxes[plot]
+    title, more = _CAPTIONS[plot]
+    at = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "x": 0, "y": 0}
+    at |= {"showarrow": False, "xshift": left - _LEFT + 8}
+    yield {
+        **at,
+        "text": f"<b>{title}</b>",
+        "yshift": top + 30,
+        "font": {"size": 14, "color": colours["text"]},
+    }
+    if more:
+        yield {**at, "text": more, "yshift": top + 12, "font": {"size": 12}}
+
+
+def _key(box: Box, width: int, height: int, colours: Colours) -> dict[str, Any]:
+    """The patterns of the memory bars, under that plot's title."""
+    left, _right, _bottom, top = box
+    return {
+        "orientation": "h",
+        "x": (left - _LEFT + 4) / width,
+        "y": (top + 30) / height,
+        "xanchor": "left",
+        "yanchor": "top",
+        "bgcolor": "rgba(0,0,0,0)",
+        "font": {"size": 12, "color": colours["mute"]},
+        "itemclick": False,
+        "itemdoubleclick": False,
+        "traceorder": "normal",
+        "itemwidth": 30,
+    }
+
+
+# ---- axes ---------------------------------------------------------------------------------
+
+Axes = tuple[dict[str, Any], dict[str, Any]]
+
+
+def _still(colours: Colours) -> dict[str, Any]:
+    return {
+        "fixedrange": True,
+        "zeroline": False,
+        "gridcolor": colours["line"],
+        "linecolor": colours["line"],
+        "tickfont": {"color": colours["mute"], "size": 12},
+    }
+
+
+def _along_the_text(x: Experiment, wide: bool) -> Axes:
+    n = len(x.material.text)
+    spreads = [s for run in x.of_size(x.setting.size_mb) for s in run.line.running()]
+    values = [value for s in spreads for value in (s.quarter, s.three_quarters)]
+    across = {
+        "range": [0, 1.26 * n if wide else 1.04 * n],
+        "tickvals": [0, n // 2, n],
+        "ticktext": ["0", f"{n // 2:,}", f"{n:,}"],
+        "title": "tokens replayed",
+    }
+    return across, _log_axis(values)
+
+
+def _by_corpus(x: Experiment, wide: bool) -> Axes:
+    spreads = [s for run in x.runs.values() if (s := run.line.so_far)]
+    values = [value for s in spreads for value in (s.quarter, s.three_quarters)]
+    across = _corpora(sorted({*x.sizes, 25, 100, 541}), 1.16 if wide else 1.24)
+    return across, _log_axis([*values, 1_890, 165_480])
+
+
+def _memory(x: Experiment, wide: bool) -> Axes:
+    held = [memory for run in x.runs.values() for memory in run.line.memory.values()]
+    most = max((memory.live_bytes for memory in held), default=0) / 2**20
+    up = {
+        "range": [2.6, -0.6],
+        "type": "category",
+        "categoryorder": "array",
+        "categoryarray": ["static", "dynamic", "context"],
+        "showgrid": False,
+    }
+    return {"range": [0, (1.25 if wide else 1.6) * max(1.0, most)], "title": "MiB"}, up
+
+
+def _copied(x: Experiment, wide: bool) -> Axes:
+    copied = [run.line.bytes_copied_per_drafted or 0 for run in x.runs.values()]
+    across = _corpora(list(x.sizes), 1.4 if wide else 1.6)
+    most = 1.2 * max([1000.0, *copied])
+    return across, {"range": [-0.02 * most, most], "nticks": 5, "tickformat": ","}
+
+
+_AXES = {"A": _along_the_text, "B": _by_corpus, "C": _memory, "D": _copied}
+
+
+def corpus_place(size_mb: int) -> float:
+    """Where a corpus stands on its axis: none, then in steps of five times as much."""
+    return 0.0 if size_mb == 0 else 1 + math.log(size_mb, 5)
+
+
+def _corpora(sizes: list[int], room: float) -> dict[str, Any]:
+    return {
+        "range": [-0.25, max(1.0, corpus_place(sizes[-1])) * room],
+        "tickvals": [corpus_place(size) for size in sizes],
+        "ticktext": [corpus_name(size).removesuffix(" MB") for size in sizes],
+        "title": "static cache from … MB",
+    }
+
+
+def _log_axis(values_ns: Iterable[float]) -> dict[str, Any]:
+    """A log axis in µs with ticks at 1, 2 and 5, wide enough for the values."""
+    us = [value / 1000 for value in values_ns] or [1.0, 10.0]
+    ticks = [digit * 10.0**power for power in range(-3, 6) for digit in (1, 2, 5)]
+    below = max(tick for tick in ticks if tick <= max(min(us), ticks[0]))
+    above = min(tick for tick in ticks if tick >= min(max(us), ticks[-1]))
+    shown = [tick for tick in ticks if below <= tick <= above]
+    return {
+        "type": "log",
+        "range": [math.log10(0.93 * below), math.log10(1.07 * max(above, 2 * below))],
+        "tickvals": shown,
+        "ticktext": [f"{tick:g}" for tick in shown],
+    }
+
+
+def faint(colour: str, alpha: float) -> str:
+    """A colour "#rrggbb" made translucent."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{alpha})"
