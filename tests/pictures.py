@@ -66,12 +66,12 @@ def make(wanted: list[str]) -> None:
         browser = playwright.chromium.launch(
             executable_path=chromium_path(), args=CHROMIUM_ARGUMENTS
         )
-        server = JupyterServer(Path(home))
+        server = JupyterServer(Path(home), root=Path(home, "work"))
         try:
             for dark in (False, True):
                 with lessons(browser, lambda _app: server) as open_notebook:
                     cells = [picture.code for picture in pictures]
-                    take(open_notebook(cells, width=WIDTH, height=1400, dark=dark), pictures, dark)
+                    take(open_notebook(cells, width=WIDTH, height=1800, dark=dark), pictures, dark)
         finally:
             server.stop()
             browser.close()

@@ -7,6 +7,7 @@ import importlib.util
 import itertools
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,8 +88,9 @@ def server_for(
 
     def server_of(app: App) -> JupyterServer:
         if app not in running:
-            command = {"lab": "jupyterlab", "notebook": "notebook"}[app]
-            running[app] = JupyterServer(tmp_path_factory.mktemp(app), command=command)
+            home = tmp_path_factory.mktemp(app)
+            module = {"lab": "jupyterlab", "notebook": "notebook"}[app]
+            running[app] = JupyterServer(home, [sys.executable, "-m", module], root=home / "work")
         return running[app]
 
     yield server_of

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any, Literal
-
-from playwright.sync_api import Locator, Page
+from typing import TYPE_CHECKING, Any, Literal
 
 from .server import JupyterServer
+
+if TYPE_CHECKING:  # the quick tier collects these tests on machines without Playwright
+    from playwright.sync_api import Locator, Page
 
 App = Literal["lab", "notebook"]
 

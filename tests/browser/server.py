@@ -1,17 +1,20 @@
-"""One real Jupyter server for all browser tests, which touches nothing of the user's."""
+"""A real Jupyter server for browser tests, which touches nothing of the user's."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,33 +34,66 @@ def free_port() -> int:
 
 
 class JupyterServer:
-    """`jupyter lab` or `jupyter notebook`, with settings and a work folder below `home`.
+    """A Jupyter server that a command starts, with all its own files below `home`.
 
-    `command` is the module to run; `python` lets the Binder test start another
-    environment's server, and `root` serve another folder.
+    Args:
+        home: an empty folder.
+        command: what starts the server: `python -m jupyterlab`, `make lab`, ...
+        root: the folder it serves; None if the command says so itself.
+        cwd: where the command runs.
+        quiet: switch off JupyterLab's news; False leaves that to what is tested.
+
+    All else goes through a configuration file, so that any command can be used as it is.
     """
 
     def __init__(
         self,
         home: Path,
+        command: Sequence[str | os.PathLike[str]] = (sys.executable, "-m", "jupyterlab"),
         root: Path | None = None,
-        python: str = sys.executable,
-        command: str = "jupyterlab",
+        cwd: Path | None = None,
+        quiet: bool = True,
+        seconds: float = 60,
     ) -> None:
         self.home = home
-        self.root = root or home / "work"
+        self.root = root or home
         self.port = free_port()
         self.token = secrets.token_hex(8)
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = home / "server.log"
-        self._process = self._start(python, command)
-        self._wait_until_up()
+        self._configure(root, quiet)
+        self._process = self._start(command, cwd)
+        self._wait_until_up(seconds)
 
-    def _start(self, python: str, command: str) -> subprocess.Popen[bytes]:
-        self.root.mkdir(parents=True, exist_ok=True)
-        settings = self.home / "share" / "lab" / "settings"
-        settings.mkdir(parents=True)
-        (settings / "overrides.json").write_text(json.dumps(NO_NEWS))
+    def _configure(self, root: Path | None, quiet: bool) -> None:
+        server: dict[str, Any] = {
+            "ip": "127.0.0.1",
+            "port": self.port,
+            "port_retries": 0,
+            "allow_root": True,
+            "open_browser": False,
+        }
+        if root:
+            root.mkdir(parents=True, exist_ok=True)
+            server["root_dir"] = str(root)
+        app: dict[str, Any] = {"expose_app_in_browser": True}
+        if quiet:
+            settings = self.home / "settings"
+            settings.mkdir(parents=True)
+            (settings / "overrides.json").write_text(json.dumps(NO_NEWS))
+            app["app_settings_dir"] = str(settings)
+        config = {
+            "ServerApp": server,
+            "IdentityProvider": {"token": self.token},
+            "LabApp": app,
+            "JupyterNotebookApp": app,
+        }
+        (self.home / "config").mkdir(parents=True)
+        (self.home / "config" / "jupyter_server_config.json").write_text(json.dumps(config))
+
+    def _start(
+        self, command: Sequence[str | os.PathLike[str]], cwd: Path | None
+    ) -> subprocess.Popen[bytes]:
         env = os.environ | {
             "JUPYTER_CONFIG_DIR": str(self.home / "config"),
             "JUPYTER_RUNTIME_DIR": str(self.home / "runtime"),
@@ -67,21 +103,9 @@ class JupyterServer:
             "JUPYTER_PREFER_ENV_PATH": "1",
             "IPYTHONDIR": str(self.home / "ipython"),
         }
-        arguments = [
-            "--no-browser",
-            "--allow-root",
-            "--ServerApp.ip=127.0.0.1",
-            f"--ServerApp.port={self.port}",
-            "--ServerApp.port_retries=0",
-            f"--IdentityProvider.token={self.token}",
-            f"--ServerApp.root_dir={self.root}",
-            f"--LabApp.app_settings_dir={settings}",
-            f"--JupyterNotebookApp.app_settings_dir={settings}",
-            "--LabApp.expose_app_in_browser=True",
-            "--JupyterNotebookApp.expose_app_in_browser=True",
-        ]
         return subprocess.Popen(
-            [python, "-m", command, *arguments],
+            command,
+            cwd=cwd,
             env=env,
             stdin=subprocess.DEVNULL,
             stdout=self.log.open("wb"),
@@ -89,8 +113,8 @@ class JupyterServer:
             start_new_session=True,
         )
 
-    def _wait_until_up(self) -> None:
-        deadline = time.monotonic() + 60
+    def _wait_until_up(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if self._process.poll() is not None:
                 break
@@ -130,10 +154,11 @@ class JupyterServer:
             shutil.rmtree(self.home / name, ignore_errors=True)
 
     def stop(self) -> None:
-        if self._process.poll() is None:
-            self._process.terminate()
+        """Ends the command and all that it started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGTERM)
         try:
             self._process.wait(timeout=20)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
