@@ -201,6 +201,41 @@ ngc_status ngc_cache_load_legacy(ngc_cache *cache, const uint8_t *piece, size_t 
 ngc_status ngc_cache_save_legacy(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *buffer,
                                  size_t capacity_bytes, size_t *n_written);
 
+/* ---- counting a big corpus -------------------------------------------------------------------
+ *
+ * Counts the 2-grams of a stream of any length in bounded memory: some 20 to 40 bytes for each pair
+ * of a 2-gram and a follower, where a map of maps takes hundreds. Up to 2^32 - 1 tokens, up to
+ * 2^21 - 1 different ones (NGC_UNSUPPORTED beyond). */
+
+typedef struct ngc_counter ngc_counter;
+
+ngc_status ngc_counter_new(ngc_counter **out);
+void ngc_counter_free(ngc_counter *counter);
+
+/* Counts more of the stream. On failure the tokens that ngc_counter_tokens tells are counted. */
+ngc_status ngc_counter_add(ngc_counter *counter, const int32_t *tokens, size_t n_tokens);
+int64_t ngc_counter_tokens(const ngc_counter *counter);
+
+/* Groups what was counted; nothing can be added after it. On failure the counts are lost. */
+ngc_status ngc_counter_finish(ngc_counter *counter);
+
+/* Facts and memory of finished counts. */
+ngc_status ngc_counter_facts(const ngc_counter *counter, ngc_cache_facts *facts);
+ngc_status ngc_counter_memory(const ngc_counter *counter, ngc_memory *memory);
+
+/* Puts n_grams of them, from first_gram on, into an empty cache that holds 2-grams. Done from 0 on
+ * it has the order that counting the stream into it gives. */
+ngc_status ngc_counter_fill(ngc_counter *counter, ngc_cache *cache, int64_t first_gram,
+                            int64_t n_grams);
+
+/* Works out the order of llama.cpp's file for finished counts, then writes it in pieces, as
+ * ngc_cache_save_legacy does. */
+ngc_status ngc_counter_begin_save(ngc_counter *counter);
+ngc_status ngc_counter_save_legacy(ngc_counter *counter, ngc_cursor *cursor, uint8_t *buffer,
+                                   size_t capacity_bytes, size_t *n_written);
+
+void ngc_counter_fail_allocation(ngc_counter *counter, int64_t nth);
+
 /* ---- the constmap file of the fork: a static cache in one piece; see ngc_constmap.h ---------- */
 
 /* An unchecked constmap of a file's size; the caller fills *bytes, which the cache owns, with the
@@ -213,6 +248,10 @@ ngc_status ngc_constmap_check(ngc_cache *cache, int32_t *done);
 
 /* A constmap of a static cache of another kind. Cost: linear; some 64 bytes a 2-gram on top. */
 ngc_status ngc_constmap_build(const ngc_toggles *toggles, const ngc_cache *source,
+                              ngc_cache **out);
+
+/* The same from finished counts. */
+ngc_status ngc_constmap_count(const ngc_toggles *toggles, const ngc_counter *counter,
                               ngc_cache **out);
 
 /* The whole file of a constmap. */

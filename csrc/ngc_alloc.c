@@ -16,6 +16,20 @@ void *ngc_grow(ngc_allocator *allocator, void *block, size_t old_bytes, size_t n
     return bigger;
 }
 
+void *ngc_shrink(ngc_allocator *allocator, void *block, size_t old_bytes, size_t new_bytes,
+                 int kind)
+{
+    if (new_bytes == 0) {
+        ngc_free(allocator, block, old_bytes, kind);
+        return NULL;
+    }
+    void *smaller = realloc(block, new_bytes);
+    smaller = smaller == NULL ? block : smaller; /* shrinking does not fail; if it did, no harm */
+    ngc_count_freed(allocator, 1, old_bytes, kind);
+    ngc_count_allocated(allocator, 1, new_bytes, kind);
+    return smaller;
+}
+
 void ngc_memory_of(const ngc_allocator *allocator, ngc_memory *memory)
 {
     memory->live_bytes = ngc_live_bytes(allocator);

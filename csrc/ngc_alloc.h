@@ -97,6 +97,10 @@ NGC_INLINE void ngc_free(ngc_allocator *allocator, void *block, size_t bytes, in
 void *ngc_grow(ngc_allocator *allocator, void *block, size_t old_bytes, size_t new_bytes,
                int kind);
 
+/* The first new_bytes of a block, the rest given back; 0 frees it. */
+void *ngc_shrink(ngc_allocator *allocator, void *block, size_t old_bytes, size_t new_bytes,
+                 int kind);
+
 void ngc_memory_of(const ngc_allocator *allocator, ngc_memory *memory);
 
 #endif

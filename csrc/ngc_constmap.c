@@ -7,6 +7,7 @@
 #include "ngc_constmap.h"
 
 #include "ngc_bytes.h"
+#include "ngc_counter.h"
 #include "ngc_fuse.h"
 
 enum { HEAD_BYTES = 24, LENGTH_BITS = 24, SLICE_BYTES = 1 << 22 };
@@ -410,11 +411,40 @@ static void write_heads(constmap_cache *self, uint64_t map_bytes)
     put_u64(map + map_bytes - NGC_FUSE_TAIL_BYTES, self->fuse.n_keys == 0 ? 0 : sum);
 }
 
-static ngc_status fill(constmap_cache *self, const ngc_cache *source, builder *builder)
+/* Where a constmap's content comes from: a cache or finished counts. */
+typedef struct content {
+    const ngc_cache *cache;
+    const ngc_counts *counts;
+    size_t n_grams;
+    size_t n_pairs;
+} content;
+
+static ngc_status gather_counts(const ngc_counts *counts, ngc_pair *pairs, builder *builder)
+{
+    for (size_t gram = 0; gram < counts->n_grams; gram++) {
+        size_t start = counts->starts[gram];
+        size_t length = counts->starts[gram + 1] - start;
+        if (length >> LENGTH_BITS != 0) {
+            return NGC_BAD_ARGUMENT;
+        }
+        memcpy(pairs + start, counts->pairs + start, length * sizeof *pairs);
+        if (length > 1) {
+            qsort(pairs + start, length, sizeof *pairs, compare_pairs);
+        }
+        builder->hashes[gram] = key_hash(counts->keys[gram][0], counts->keys[gram][1]);
+        builder->values[gram] = (uint64_t)start << LENGTH_BITS | length;
+    }
+    builder->n_keys = counts->n_grams;
+    return NGC_OK;
+}
+
+static ngc_status fill(constmap_cache *self, const content *content, builder *builder)
 {
     ngc_allocator *allocator = &self->head.allocator;
     ngc_pair *pairs = (ngc_pair *)(void *)(self->bytes + HEAD_BYTES);
-    ngc_status status = gather(source, pairs, builder, allocator);
+    ngc_status status = content->counts != NULL
+                            ? gather_counts(content->counts, pairs, builder)
+                            : gather(content->cache, pairs, builder, allocator);
     uint64_t *data = (uint64_t *)(void *)(map_of(self) + NGC_FUSE_HEAD_BYTES);
     if (status == NGC_OK) {
         status = ngc_fuse_build(allocator, &self->fuse, builder->hashes, builder->values, data,
@@ -426,34 +456,27 @@ static ngc_status fill(constmap_cache *self, const ngc_cache *source, builder *b
     return status;
 }
 
-ngc_status ngc_constmap_build(const ngc_toggles *toggles, const ngc_cache *source,
-                              ngc_cache **out)
+static ngc_status build(const ngc_toggles *toggles, const content *content, ngc_cache **out)
 {
-    *out = NULL;
-    ngc_cache_facts source_facts = {0};
-    if (source->operations->walk == NULL || source->n_min != 2 || source->n_max != 2) {
-        return NGC_UNSUPPORTED;
-    }
-    source->operations->facts(source, &source_facts);
     ngc_fuse fuse;
-    ngc_status status = ngc_fuse_shape((size_t)source_facts.n_grams, &fuse);
+    ngc_status status = ngc_fuse_shape(content->n_grams, &fuse);
     if (status != NGC_OK) {
         return status;
     }
-    size_t n_bytes = HEAD_BYTES + (size_t)source_facts.n_followers * NGC_PAIR_BYTES + 40 +
-                     (size_t)16 * fuse.data_len;
+    size_t n_bytes =
+        HEAD_BYTES + content->n_pairs * NGC_PAIR_BYTES + 40 + (size_t)16 * fuse.data_len;
     constmap_cache *self;
     status = new_constmap(toggles, n_bytes, &self);
     if (status != NGC_OK) {
         return status;
     }
-    self->n_pairs = (uint64_t)source_facts.n_followers;
+    self->n_pairs = content->n_pairs;
     self->fuse = fuse;
-    builder builder = {NULL, NULL, 0, sizeof(uint64_t) * (size_t)(source_facts.n_grams + 1)};
+    builder builder = {NULL, NULL, 0, sizeof(uint64_t) * (content->n_grams + 1)};
     builder.hashes = ngc_alloc(&self->head.allocator, builder.bytes, NGC_KIND_OTHER);
     builder.values = ngc_alloc(&self->head.allocator, builder.bytes, NGC_KIND_OTHER);
     status = builder.hashes == NULL || builder.values == NULL ? NGC_NO_MEMORY
-                                                              : fill(self, source, &builder);
+                                                              : fill(self, content, &builder);
     ngc_free(&self->head.allocator, builder.hashes, builder.bytes, NGC_KIND_OTHER);
     ngc_free(&self->head.allocator, builder.values, builder.bytes, NGC_KIND_OTHER);
     for (int32_t done = 0; status == NGC_OK && !done;) {
@@ -465,4 +488,26 @@ ngc_status ngc_constmap_build(const ngc_toggles *toggles, const ngc_cache *sourc
     }
     *out = &self->head;
     return NGC_OK;
+}
+
+ngc_status ngc_constmap_build(const ngc_toggles *toggles, const ngc_cache *source,
+                              ngc_cache **out)
+{
+    *out = NULL;
+    if (source->operations->walk == NULL || source->n_min != 2 || source->n_max != 2) {
+        return NGC_UNSUPPORTED;
+    }
+    ngc_cache_facts facts = {0};
+    source->operations->facts(source, &facts);
+    content content = {source, NULL, (size_t)facts.n_grams, (size_t)facts.n_followers};
+    return build(toggles, &content, out);
+}
+
+ngc_status ngc_constmap_count(const ngc_toggles *toggles, const ngc_counter *counter,
+                              ngc_cache **out)
+{
+    *out = NULL;
+    const ngc_counts *counts = ngc_counter_counts(counter);
+    content content = {NULL, counts, counts->n_grams, counts->n_pairs};
+    return build(toggles, &content, out);
 }

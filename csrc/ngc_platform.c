@@ -1,5 +1,7 @@
 /* ngc_platform.c - clock and allocator of the system; see ngc_platform.h. */
-#if !defined(_WIN32) && !defined(_POSIX_C_SOURCE)
+#if defined(__linux__)
+#define _GNU_SOURCE /* madvise */
+#elif !defined(_WIN32) && !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
 #include "ngc_platform.h"
@@ -12,6 +14,9 @@
 #endif
 #if defined(__GLIBC__)
 #include <malloc.h>
+#endif
+#if defined(__linux__)
+#include <sys/mman.h>
 #endif
 
 int64_t ngc_platform_clock_ns(void)
@@ -34,6 +39,21 @@ void ngc_platform_trim(void)
 {
 #if defined(__GLIBC__)
     malloc_trim(0);
+#endif
+}
+
+void ngc_platform_prefer_big_pages(void *block, size_t bytes)
+{
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    enum { BIG_PAGE = 2 << 20 };
+    uintptr_t first = ((uintptr_t)block + BIG_PAGE - 1) & ~(uintptr_t)(BIG_PAGE - 1);
+    uintptr_t end = ((uintptr_t)block + bytes) & ~(uintptr_t)(BIG_PAGE - 1);
+    if (first < end) {
+        (void)madvise((void *)first, end - first, MADV_HUGEPAGE); /* advice: failing is fine */
+    }
+#else
+    (void)block;
+    (void)bytes;
 #endif
 }
 

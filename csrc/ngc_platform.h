@@ -32,6 +32,19 @@ NGC_INLINE uint64_t ngc_platform_multiply_high(uint64_t a, uint64_t b)
 #endif
 }
 
+/* Asks for the cache line of an address, to be there when it is used. */
+NGC_INLINE void ngc_platform_prefetch(const void *address)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch(address);
+#else
+    (void)address;
+#endif
+}
+
+/* Asks for big pages behind a big block, where the system has them. */
+void ngc_platform_prefer_big_pages(void *block, size_t bytes);
+
 /* A clock that never goes back, in nanoseconds from an arbitrary start. */
 int64_t ngc_platform_clock_ns(void);
 

@@ -13,6 +13,7 @@ each does to time and memory.
 from __future__ import annotations
 
 from .caches import LoadReport, Memory, NgramCache
+from .counting import BigramCounter
 from .drafter import Drafter
 from .errors import EngineMemoryError, FormatError, InputError, NgramError, StateError
 from .replay import Replay, Sample
@@ -42,6 +43,7 @@ __all__ = [
     "PRECHECK",
     "STAGES",
     "UPSTREAM",
+    "BigramCounter",
     "Candidate",
     "Drafter",
     "EngineMemoryError",

@@ -331,12 +331,7 @@ class NativeCache(Handle):
         facts = ffi.new("ngc_cache_facts *")
         with self.use() as pointer:
             _check(lib.ngc_cache_facts_of(pointer, facts), "facts")
-        return {
-            "n_grams": int(facts.n_grams),
-            "n_grams_by_n": tuple(int(x) for x in facts.n_grams_by_n),
-            "n_followers": int(facts.n_followers),
-            "n_buckets": int(facts.n_buckets),
-        }
+        return _facts(facts)
 
     def memory(self) -> dict[str, int]:
         with self.use() as pointer:
@@ -375,26 +370,89 @@ class NativeCache(Handle):
 
     def save_legacy(self, chunk: int = 1 << 20) -> Iterator[memoryview]:
         """The cache as llama.cpp's file, in pieces that are valid until the next one."""
-        cursor = ffi.new("ngc_cursor *")
-        n_written = ffi.new("size_t *")
-        buffer = bytearray(chunk)
-        while True:
-            with self.use() as pointer:
-                view = ffi.from_buffer("uint8_t[]", buffer)
-                status = lib.ngc_cache_save_legacy(pointer, cursor, view, len(buffer), n_written)
-                ffi.release(view)
-            if status == lib.NGC_SMALL_BUFFER:
-                buffer = bytearray(2 * len(buffer))
-                continue
-            _check(status, "saving")
-            if n_written[0] == 0:
-                return
-            yield memoryview(buffer)[: n_written[0]]
+        yield from _save_pieces(self, lib.ngc_cache_save_legacy, chunk)
 
     def fail_allocation(self, nth: int) -> None:
         """For tests: the nth allocation from now on fails."""
         with self.use() as pointer:
             lib.ngc_cache_fail_allocation(pointer, nth)
+
+
+class NativeCounter(Handle):
+    """Counts the 2-grams of a stream."""
+
+    def __init__(self) -> None:
+        out = ffi.new("ngc_counter **")
+        _check(lib.ngc_counter_new(out), "new counter")
+        super().__init__("counter", out[0], lib.ngc_counter_free)
+
+    def add(self, tokens: Tokens) -> None:
+        with self.use() as pointer:
+            _check(lib.ngc_counter_add(pointer, _pointer(tokens), len(tokens)), "counting")
+
+    def tokens(self) -> int:
+        with self.use() as pointer:
+            return int(lib.ngc_counter_tokens(pointer))
+
+    def finish(self) -> None:
+        with self.use() as pointer:
+            _check(lib.ngc_counter_finish(pointer), "grouping what was counted")
+
+    def facts(self) -> dict[str, Any]:
+        facts = ffi.new("ngc_cache_facts *")
+        with self.use() as pointer:
+            _check(lib.ngc_counter_facts(pointer, facts), "facts")
+        return _facts(facts)
+
+    def memory(self) -> dict[str, int]:
+        with self.use() as pointer:
+            return _memory(lib.ngc_counter_memory, pointer)
+
+    def fill(self, cache: NativeCache, first: int, n_grams: int) -> None:
+        with self.use() as pointer, cache.change() as target:
+            _check(lib.ngc_counter_fill(pointer, target, first, n_grams), "filling a cache")
+
+    def to_constmap(self, toggles: Toggles) -> NativeCache:
+        out = ffi.new("ngc_cache **")
+        with self.use() as pointer:
+            _check(lib.ngc_constmap_count(_c_toggles(toggles), pointer, out), "building a constmap")
+        return NativeCache(out[0])
+
+    def save_legacy(self, chunk: int = 1 << 20) -> Iterator[memoryview]:
+        """The counts as llama.cpp's file, in pieces that are valid until the next one."""
+        with self.use() as pointer:
+            _check(lib.ngc_counter_begin_save(pointer), "saving")
+        yield from _save_pieces(self, lib.ngc_counter_save_legacy, chunk)
+
+    def fail_allocation(self, nth: int) -> None:
+        """For tests: the nth allocation from now on fails."""
+        with self.use() as pointer:
+            lib.ngc_counter_fail_allocation(pointer, nth)
+
+
+def _save_pieces(handle: Handle, save: Any, chunk: int) -> Iterator[memoryview]:
+    cursor = ffi.new("ngc_cursor *")
+    n_written = ffi.new("size_t *")
+    buffer = bytearray(chunk)
+    while True:
+        with handle.use() as pointer, ffi.from_buffer("uint8_t[]", buffer) as view:
+            status = save(pointer, cursor, view, len(buffer), n_written)
+        if status == lib.NGC_SMALL_BUFFER:
+            buffer = bytearray(2 * len(buffer))
+            continue
+        _check(status, "saving")
+        if n_written[0] == 0:
+            return
+        yield memoryview(buffer)[: n_written[0]]
+
+
+def _facts(facts: Any) -> dict[str, Any]:
+    return {
+        "n_grams": int(facts.n_grams),
+        "n_grams_by_n": tuple(int(x) for x in facts.n_grams_by_n),
+        "n_followers": int(facts.n_followers),
+        "n_buckets": int(facts.n_buckets),
+    }
 
 
 def new_load_report() -> Any:

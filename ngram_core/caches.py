@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,8 @@ TokensLike = npt.NDArray[Any] | Sequence[int]
 
 CONSTMAP_MAGIC = b"ggngcmap"
 
-_SLICE_TOKENS = 1 << 18  # some 50 ms of counting: how long Ctrl-C may wait
+_SLICE_TOKENS = 1 << 20  # some 30 ms of counting: how long Ctrl-C may wait
+_SLICE_GRAMS = 1 << 16
 _PIECE_BYTES = 1 << 20
 
 
@@ -97,25 +98,41 @@ class NgramCache:
         toggles: Toggles = NOCOPY.toggles,
         progress: Progress | None = None,
     ) -> NgramCache:
-        """A static cache: the 2-grams of a whole corpus, counted in slices.
+        """A static cache: the 2-grams of a whole corpus.
+
+        Counted in a flat table first, then put into the structure asked for, in the order that
+        counting into it one by one would give.
 
         Args:
             tokens: int ids, shape (n,).
             progress: called with the fraction done; Ctrl-C is heard between slices.
         """
         array = as_tokens(tokens)
-        cache = cls(_while_counting(toggles), n_min=2, n_max=2)
+        counter = _native.NativeCounter()
         try:
-            for end in range(_SLICE_TOKENS, len(array) + _SLICE_TOKENS, _SLICE_TOKENS):
-                end = min(end, len(array))
-                start = (end - 1) // _SLICE_TOKENS * _SLICE_TOKENS
-                cache._handle.update(array[:end], end - start)
+            for start in range(0, len(array), _SLICE_TOKENS):
+                counter.add(array[start : start + _SLICE_TOKENS])
                 if progress is not None:
-                    progress(end / len(array))
+                    progress(min(start + _SLICE_TOKENS, len(array)) / len(array))
+            counter.finish()
+            return cls._from_counts(counter, toggles)
+        finally:
+            counter.close()
+
+    @classmethod
+    def _from_counts(cls, counter: _native.NativeCounter, toggles: Toggles) -> NgramCache:
+        """A static cache of finished counts, in slices."""
+        if toggles.static == "constmap":
+            return cls._around(counter.to_constmap(toggles), toggles)
+        cache = cls(toggles, n_min=2, n_max=2)
+        try:
+            n_grams = counter.facts()["n_grams"]
+            for first in range(0, n_grams, _SLICE_GRAMS):
+                counter.fill(cache._handle, first, min(_SLICE_GRAMS, n_grams - first))
         except BaseException:
             cache.close()
             raise
-        return cache._as_static(toggles)
+        return cache
 
     @classmethod
     def open(
@@ -273,13 +290,8 @@ class NgramCache:
             return
         facts = self._handle.facts()
         total = 20 * facts["n_grams"] + 8 * facts["n_followers"]
-        done = 0
         with atomic_write(path) as file:
-            for piece in self._handle.save_legacy(_PIECE_BYTES):
-                file.write(piece)
-                done += len(piece)
-                if progress is not None:
-                    progress(done / total)
+            write_pieces(file, self._handle.save_legacy(_PIECE_BYTES), total, progress)
 
     # ---- life ---------------------------------------------------------------------------------
 
@@ -303,6 +315,18 @@ class NgramCache:
             return "<NgramCache, closed>"
         live = self._handle.memory()["live_bytes"]
         return f"<NgramCache of {self.n_min}- to {self.n_max}-grams, {live:,} bytes>"
+
+
+def write_pieces(
+    file: BinaryIO, pieces: Iterable[memoryview], total: int, progress: Progress | None
+) -> None:
+    """Writes pieces to a file, telling the fraction of `total` bytes done."""
+    done = 0
+    for piece in pieces:
+        file.write(piece)
+        done += len(piece)
+        if progress is not None:
+            progress(done / total)
 
 
 def _while_counting(toggles: Toggles) -> Toggles:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from .errors import FormatError
 from .files import PathLike, open_file
 
 _TOKEN_BYTES = 4
+_BLOCK_TOKENS = 1 << 20
 
 
 def read_tokens(path: PathLike, n_vocab: int | None = None) -> npt.NDArray[np.int32]:
@@ -27,7 +29,15 @@ def read_tokens(path: PathLike, n_vocab: int | None = None) -> npt.NDArray[np.in
         InputError: not a plain file.
         OSError: it cannot be read.
     """
+    return np.concatenate(list(read_token_blocks(path, n_vocab)))
+
+
+def read_token_blocks(
+    path: PathLike, n_vocab: int | None = None, progress: Callable[[float], None] | None = None
+) -> Iterator[npt.NDArray[np.int32]]:
+    """The same in blocks, for a file larger than memory; `progress` is told the fraction done."""
     where = repr(os.fspath(path))
+    largest = MAX_TOKEN if n_vocab is None else n_vocab - 1
     with open_file(path) as (file, size):
         if size == 0:
             raise FormatError(f"{where} is empty; a token file holds raw little-endian int32 ids")
@@ -36,16 +46,24 @@ def read_tokens(path: PathLike, n_vocab: int | None = None) -> npt.NDArray[np.in
                 f"{where}, byte {size - size % _TOKEN_BYTES}: the file ends inside a token"
                 f" ({size} bytes are not a multiple of 4); it must hold raw little-endian int32 ids"
             )
-        tokens = np.fromfile(file, "<i4").astype(np.int32, copy=False)
-    _check_range(tokens, MAX_TOKEN if n_vocab is None else n_vocab - 1, where)
-    return tokens
+        n_done = 0
+        while n_done * _TOKEN_BYTES < size:
+            tokens = np.fromfile(file, "<i4", count=_BLOCK_TOKENS).astype(np.int32, copy=False)
+            if not len(tokens):
+                raise FormatError(f"{where}: it became shorter while it was read")
+            _check_range(tokens, largest, where, n_done)
+            yield tokens
+            n_done += len(tokens)
+            if progress is not None:
+                progress(min(1.0, n_done * _TOKEN_BYTES / size))
 
 
-def _check_range(tokens: npt.NDArray[np.int32], largest: int, where: str) -> None:
+def _check_range(tokens: npt.NDArray[np.int32], largest: int, where: str, n_before: int) -> None:
     if tokens.min() >= 0 and tokens.max() <= largest:
         return
     at = int(np.argmax((tokens < 0) | (tokens > largest)))
     raise FormatError(
-        f"{where}, byte {at * _TOKEN_BYTES}: token {at} is {tokens[at]}, not one of 0 to {largest};"
-        " is this a file of raw little-endian int32 ids of this vocabulary?"
+        f"{where}, byte {(n_before + at) * _TOKEN_BYTES}: token {n_before + at} is {tokens[at]}, "
+        f"not one of 0 to {largest}; "
+        "is this a file of raw little-endian int32 ids of this vocabulary?"
     )

@@ -7,8 +7,6 @@ from argparse import Namespace
 
 from .arguments import Commands, UsageError, a_path, add_source
 
-FORMATS = ("legacy",)
-
 
 def add_to(commands: Commands) -> None:
     what = "build a static cache from a text"
@@ -16,37 +14,41 @@ def add_to(commands: Commands) -> None:
     add_source(parser, several_texts=True)
     parser.add_argument("-o", dest="output", type=a_path, metavar="OUT", required=True)
     parser.add_argument(
-        "--format", default="legacy", metavar="F", help="legacy (default): llama.cpp's file"
+        "--format",
+        default="legacy",
+        metavar="F",
+        help="legacy (default): llama.cpp's file, or constmap",
     )
     parser.set_defaults(run=run, parser=parser)
 
 
 def run(arguments: Namespace) -> None:
-    if arguments.format not in FORMATS:
-        raise UsageError(
-            f"there is no format {arguments.format!r} to write; there is: {', '.join(FORMATS)}"
-        )
-    from ..caches import NgramCache
+    from ..counting import FORMATS, BigramCounter
     from ..errors import InputError
     from ..files import write_beside
     from .bar import Bar
-    from .inputs import tokens_of
+    from .inputs import token_blocks_of
 
+    if arguments.format not in FORMATS:
+        raise UsageError(
+            f"there is no format {arguments.format!r} to write; there are: {', '.join(FORMATS)}"
+        )
     # Opened first: a place that cannot be written should show before the long work.
-    with write_beside(arguments.output) as beside:
-        tokens, _ = tokens_of(arguments)
-        if len(tokens) < 3:
-            raise InputError(
-                f"too few tokens ({len(tokens)}): a 2-gram with a follower takes 3; take more text"
-            )
+    with write_beside(arguments.output) as beside, BigramCounter() as counter:
         with Bar("counting") as bar:
-            cache = NgramCache.build_static(tokens, progress=bar)
-        with cache:
-            with Bar("writing") as bar:
-                cache.save(beside, progress=bar)
-            facts = cache.facts()
+            for block in token_blocks_of(arguments, bar):
+                counter.add(block)
+        if counter.n_tokens < 3:
+            raise InputError(
+                f"too few tokens ({counter.n_tokens}): a 2-gram with a follower takes 3; "
+                "take more text"
+            )
+        facts = counter.facts()
+        with Bar("writing") as bar:
+            counter.save(beside, arguments.format, progress=bar)
         size = os.path.getsize(beside)
+        n_tokens = counter.n_tokens
     print(
         f"{arguments.output}: {facts['n_grams']:,} 2-grams, {facts['n_followers']:,} followers"
-        f" of {len(tokens):,} tokens, {size:,} bytes ({arguments.format})"
+        f" of {n_tokens:,} tokens, {size:,} bytes ({arguments.format})"
     )

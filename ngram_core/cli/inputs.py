@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from .. import corpora
 from ..errors import InputError
-from ..token_files import read_tokens
+from ..token_files import read_token_blocks, read_tokens
 from ..tokenizers import DEFAULT, Tokenizer, Tokens, get_tokenizer
 from .bar import Bar
 
 if TYPE_CHECKING:
     from ..caches import NgramCache
     from ..toggles import Toggles
+
+Progress = Callable[[float], None]
 
 
 def tokens_of(arguments: Namespace) -> tuple[Tokens, Tokenizer | None]:
@@ -32,6 +35,29 @@ def tokens_of(arguments: Namespace) -> tuple[Tokens, Tokenizer | None]:
     if not len(tokens):
         raise InputError(f"{text.name} has no tokens of {tokenizer.name}; name a text with words")
     return tokens, tokenizer
+
+
+def token_blocks_of(arguments: Namespace, progress: Progress) -> Iterator[Tokens]:
+    """The same tokens in blocks, so that a corpus may be larger than memory."""
+    if arguments.tokens is not None:
+        known = arguments.tokenizer is not None
+        tokenizer = get_tokenizer(arguments.tokenizer) if known else None
+        n_vocab = None if tokenizer is None or tokenizer.grows else tokenizer.n_vocab
+        yield from read_token_blocks(arguments.tokens, n_vocab, progress)
+        return
+    paths = [arguments.text] if isinstance(arguments.text, str) else arguments.text
+    text = corpora.from_files(paths)
+    tokenizer = get_tokenizer(DEFAULT if arguments.tokenizer is None else arguments.tokenizer)
+    done = 0
+
+    def told() -> Iterator[bytes]:
+        nonlocal done
+        for block in text.blocks():
+            yield block
+            done += len(block)
+            progress(done / text.n_bytes)
+
+    yield from tokenizer.encode_blocks(told(), text.name)
 
 
 def open_cache(path: str, toggles: Toggles, static: bool = False) -> NgramCache:
