@@ -43,7 +43,7 @@ enum {
     NGC_BAD_RECORD = 5,   /* a record that no writer produces */
     NGC_DUPLICATE = 6,    /* the same n-gram, or follower, twice in one file */
     NGC_UNSUPPORTED = 7,  /* a combination that this build does not have */
-    NGC_OVERFLOW = 8,     /* a count would pass 2^31 - 1 */
+    NGC_CHANGED = 8,      /* the cache was changed in the middle of a walk */
     NGC_SMALL_BUFFER = 9, /* the caller's buffer cannot hold one record */
     NGC_BAD_SUM = 10      /* a checksum in a file does not match its bytes */
 };
@@ -156,10 +156,11 @@ void ngc_cache_fail_allocation(ngc_cache *cache, int64_t nth);
 
 /* ---- walking a cache: for files and statistics ------------------------------------------- */
 
-/* A place in a cache; it starts zeroed. The cache must not change while one is in use. */
+/* A place in a cache; it starts zeroed. Once the cache has changed it leads nowhere: NGC_CHANGED. */
 typedef struct ngc_cursor {
     const void *at;
-    int64_t n_done; /* n-grams passed */
+    int64_t n_done;   /* n-grams passed */
+    uint64_t changes; /* that the cache had seen when the walk began */
 } ngc_cursor;
 
 typedef struct ngc_ngram_facts {
@@ -447,7 +448,7 @@ void ngc_replay_fail_allocation(ngc_replay *replay, int64_t nth);
 /* ---- the machine -------------------------------------------------------------------------- */
 
 int64_t ngc_clock_ns(void);
-int64_t ngc_clock_cost_ns(void); /* of one reading, the median of a few thousand, measured now */
+int64_t ngc_clock_cost_ns(void); /* of one reading, the mean of a few thousand, measured now */
 const char *ngc_compiler(void);
 
 /* CFFI-END */

@@ -37,6 +37,14 @@ ngc_status ngc_check_tokens(const int32_t *tokens, size_t n_tokens)
     return NGC_OK;
 }
 
+ngc_status ngc_check_cursor(const ngc_cache *cache, ngc_cursor *cursor)
+{
+    if (cursor->at == NULL && cursor->n_done == 0) {
+        cursor->changes = cache->changes;
+    }
+    return cursor->changes == cache->changes ? NGC_OK : NGC_CHANGED;
+}
+
 static int is_constmap(const ngc_cache *cache)
 {
     return cache->operations->update == NULL;
@@ -71,7 +79,7 @@ void ngc_cache_free(ngc_cache *cache)
     if (cache == NULL) {
         return;
     }
-    int64_t live_bytes = cache->allocator.allocated_bytes - cache->allocator.freed_bytes;
+    int64_t live_bytes = ngc_live_bytes(&cache->allocator);
     cache->operations->destroy(cache);
     if (live_bytes > TRIM_BYTES) {
         ngc_platform_trim();
@@ -83,6 +91,7 @@ ngc_status ngc_cache_clear(ngc_cache *cache)
     if (is_constmap(cache)) {
         return NGC_UNSUPPORTED;
     }
+    cache->changes++;
     cache->operations->clear(cache);
     return NGC_OK;
 }
@@ -96,6 +105,9 @@ ngc_status ngc_cache_update(ngc_cache *cache, const int32_t *text, size_t length
     if (is_constmap(cache)) {
         return NGC_UNSUPPORTED;
     }
+    if (n_new_tokens == 0) {
+        return NGC_OK;
+    }
     /* What is read: the new tokens and the n_max before the first of them. */
     size_t before = length_tokens - n_new_tokens;
     size_t start = before > (size_t)cache->n_max ? before - (size_t)cache->n_max : 0;
@@ -103,6 +115,7 @@ ngc_status ngc_cache_update(ngc_cache *cache, const int32_t *text, size_t length
     if (status != NGC_OK) {
         return status;
     }
+    cache->changes++;
     return cache->operations->update(cache, text, length_tokens, n_new_tokens);
 }
 
@@ -114,6 +127,7 @@ ngc_status ngc_cache_merge(ngc_cache *cache, const ngc_cache *added)
     if (cache == added || !ngc_same_structure(&cache->toggles, &added->toggles)) {
         return NGC_BAD_ARGUMENT;
     }
+    cache->changes++;
     return cache->operations->merge(cache, added);
 }
 
@@ -165,6 +179,9 @@ ngc_status ngc_cache_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_
     if (is_constmap(cache)) {
         return NGC_UNSUPPORTED;
     }
-    cache->operations->walk(cache, cursor, facts, capacity, n_written);
-    return NGC_OK;
+    ngc_status status = ngc_check_cursor(cache, cursor);
+    if (status == NGC_OK) {
+        cache->operations->walk(cache, cursor, facts, capacity, n_written);
+    }
+    return status;
 }

@@ -357,7 +357,7 @@ static ngc_status gather(const ngc_cache *source, ngc_pair *pairs, builder *buil
     int32_t *scratch = NULL;
     size_t scratch_bytes = 0;
     uint64_t position = 0;
-    ngc_cursor cursor = {NULL, 0};
+    ngc_cursor cursor = {0};
     ngc_status status = chunk == NULL ? NGC_NO_MEMORY : NGC_OK;
     while (status == NGC_OK) {
         size_t n;

@@ -42,17 +42,21 @@ void ngc_rule_default(ngc_rule *rule)
 
 ngc_status ngc_check_rule(const ngc_rule *rule)
 {
-    enum { MOST_PERCENT = 1000, MOST = 1000000 }; /* keeps p_n * F far inside 64 bits */
+    enum { MOST = 1000000 };
     int good = rule->n_min >= 1 && rule->n_min <= rule->n_max && rule->n_max <= NGC_N_MAX;
     for (int i = 0; i < NGC_N_MAX; i++) {
         good = good && rule->context_sum[i] >= 0 && rule->context_sum[i] <= MOST;
         good = good && rule->dynamic_sum[i] >= 0 && rule->dynamic_sum[i] <= MOST;
-        good = good && rule->context_percent[i] >= 0 && rule->context_percent[i] <= MOST_PERCENT;
-        good = good && rule->dynamic_percent[i] >= 0 && rule->dynamic_percent[i] <= MOST_PERCENT;
+        good = good && rule->context_percent[i] >= 0;
+        good = good && rule->context_percent[i] <= NGC_MOST_PERCENT;
+        good = good && rule->dynamic_percent[i] >= 0;
+        good = good && rule->dynamic_percent[i] <= NGC_MOST_PERCENT;
     }
     good = good && rule->static_sum >= 0 && rule->static_sum <= MOST;
-    good = good && rule->static_percent >= 0 && rule->static_percent <= MOST_PERCENT;
-    good = good && rule->weight >= 0 && rule->weight <= MOST && rule->eos >= NGC_NO_TOKEN;
+    good = good && rule->static_percent >= 0 && rule->static_percent <= NGC_MOST_PERCENT;
+    good = good && rule->weight >= 0 && rule->weight <= MOST;
+    good = good && rule->use_context >= 0 && rule->use_context <= 1;
+    good = good && rule->eos >= NGC_NO_TOKEN && rule->eos < INT32_MAX;
     return good ? NGC_OK : NGC_BAD_ARGUMENT;
 }
 
@@ -138,6 +142,7 @@ ngc_status ngc_drafter_feed(ngc_drafter *drafter, const int32_t *tokens, size_t 
         status = reserve(drafter, n_tokens);
     }
     const ngc_cache_operations *operations = drafter->context->operations;
+    drafter->context->changes++;
     for (size_t i = 0; status == NGC_OK && i < n_tokens; i++) {
         drafter->text[drafter->length_tokens] = tokens[i];
         status = operations->update(drafter->context, drafter->text, drafter->length_tokens + 1, 1);
@@ -153,7 +158,11 @@ ngc_status ngc_drafter_feed(ngc_drafter *drafter, const int32_t *tokens, size_t 
 static ngc_status fresh_context(const ngc_drafter *drafter, ngc_cache **out)
 {
     ngc_status status = ngc_cache_new(&drafter->toggles, 1, NGC_N_MAX, out);
-    if (status == NGC_OK && drafter->buckets_at_start > 1) {
+    if (status != NGC_OK) {
+        return status;
+    }
+    (*out)->allocator.fail_in = drafter->context->allocator.fail_in; /* for tests */
+    if (drafter->buckets_at_start > 1) {
         status = (*out)->operations->set_buckets(*out, drafter->buckets_at_start);
     }
     if (status != NGC_OK) {
@@ -217,7 +226,7 @@ static ngc_view view_of(ngc_drafter *drafter)
     return view;
 }
 
-/* Drafting needs two tokens to stand before it. */
+/* Checks, and makes room behind the text. */
 static ngc_status begin_draft(ngc_drafter *drafter, int32_t n_draft)
 {
     if (n_draft < 0 || n_draft > NGC_MAX_DRAFT) {

@@ -75,6 +75,7 @@ ngc_status ngc_cache_load_legacy(ngc_cache *cache, const uint8_t *piece, size_t 
     if (cache->operations->insert == NULL) {
         return NGC_UNSUPPORTED;
     }
+    cache->changes++;
     while (status == NGC_OK && used < piece_bytes) {
         size_t here = piece_bytes - used;
         uint64_t left = file_left_bytes - used;
@@ -115,5 +116,9 @@ ngc_status ngc_cache_save_legacy(const ngc_cache *cache, ngc_cursor *cursor, uin
     if (cache->operations->save == NULL) {
         return NGC_UNSUPPORTED;
     }
-    return cache->operations->save(cache, cursor, buffer, capacity_bytes, n_written);
+    ngc_status status = ngc_check_cursor(cache, cursor);
+    if (status == NGC_OK) {
+        status = cache->operations->save(cache, cursor, buffer, capacity_bytes, n_written);
+    }
+    return status;
 }

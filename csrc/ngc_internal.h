@@ -35,7 +35,7 @@ typedef struct ngc_pick {
     int32_t n;
 } ngc_pick;
 
-enum { NGC_STATIC_KINDS = 2 };
+enum { NGC_STATIC_KINDS = 2, NGC_MOST_PERCENT = 1000 };
 
 typedef struct ngc_cache_operations {
     void (*destroy)(ngc_cache *cache);
@@ -68,6 +68,7 @@ struct ngc_cache {
     ngc_toggles toggles;
     int32_t n_min;
     int32_t n_max;
+    uint64_t changes; /* calls that may have moved or freed entries */
     ngc_allocator allocator;
 };
 
@@ -84,5 +85,6 @@ int ngc_same_structure(const ngc_toggles *a, const ngc_toggles *b);
 ngc_status ngc_check_toggles(const ngc_toggles *toggles);
 ngc_status ngc_check_rule(const ngc_rule *rule);
 ngc_status ngc_check_tokens(const int32_t *tokens, size_t n_tokens);
+ngc_status ngc_check_cursor(const ngc_cache *cache, ngc_cursor *cursor);
 
 #endif

@@ -39,6 +39,12 @@
 #define R_TOP(view) NGC_PAIR(ngc_top, view)
 #define R_TOP_RECORDED(view) NGC_PAIR(R_TOP(view), recorded)
 
+/* p_n x F. Past 63 bits it counts as the most there is, which no share reaches. */
+NGC_INLINE int64_t R(needed)(int32_t min_percent, int64_t sum)
+{
+    return sum > INT64_MAX / NGC_MOST_PERCENT && min_percent > 0 ? INT64_MAX : min_percent * sum;
+}
+
 /* Both tests, in 64 bits; `share` is 100 times the count of y*. */
 NGC_INLINE int32_t R(verdict)(const ngc_best *best, int64_t share, int32_t min_sum,
                               int32_t min_percent)
@@ -47,7 +53,7 @@ NGC_INLINE int32_t R(verdict)(const ngc_best *best, int64_t share, int32_t min_s
         return NGC_ROW_NO_SCORE;
     }
     bool rare = best->sum < min_sum;
-    bool split = share < min_percent * best->sum;
+    bool split = share < R(needed)(min_percent, best->sum);
     return rare ? (split ? NGC_ROW_RARE_AND_SPLIT : NGC_ROW_TOO_RARE)
                 : (split ? NGC_ROW_TOO_SPLIT : NGC_ROW_PASSES);
 }
@@ -83,7 +89,7 @@ NGC_INLINE void R(close_row)(ngc_row *row, int32_t verdict, const ngc_best *best
     row->best_score = best->score;
     row->sum = best->sum;
     row->share = share;
-    row->needed = row->min_percent * best->sum;
+    row->needed = R(needed)(row->min_percent, best->sum);
     row->n_followers = (int64_t)n_followers;
     row->rest_sum = best->sum;
     for (int32_t i = 0; i < row->n_shown; i++) {

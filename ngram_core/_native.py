@@ -50,6 +50,7 @@ _ERRORS: dict[int, tuple[type[NgramError], str]] = {
     lib.NGC_BAD_RECORD: (FormatError, "this is no record of an n-gram cache"),
     lib.NGC_DUPLICATE: (FormatError, "an n-gram or a follower stands twice"),
     lib.NGC_UNSUPPORTED: (InputError, "these toggles do not go together"),
+    lib.NGC_CHANGED: (StateError, "the cache was changed in the meantime; begin again"),
     lib.NGC_BAD_SUM: (FormatError, "its checksum does not match its bytes; copy it again"),
     lib.NGC_SMALL_BUFFER: (StateError, "a buffer is too small for one record"),
 }
@@ -76,7 +77,10 @@ def as_tokens(tokens: npt.NDArray[Any] | Sequence[int], n_vocab: int | None = No
         InputError: not integers, not one-dimensional, or an id outside 0..n_vocab - 1 (without a
             vocabulary 0..2^31 - 2); the message names the first bad position.
     """
-    array = np.asarray(tokens)
+    try:
+        array = np.asarray(tokens)
+    except (TypeError, ValueError) as error:  # rows of different lengths
+        raise InputError(f"token ids: need a one-dimensional array of integers; {error}") from None
     if array.size == 0:
         return np.zeros(0, dtype=np.int32)
     if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -163,8 +167,10 @@ class Handle:
         self.what = what
         self._pointer = ffi.gc(pointer, free)
         self._lock = threading.RLock()
-        self._readers = 0
-        self._writer = False
+        # Loans also end while garbage is collected, where no lock can be waited for: each of these
+        # is changed in one operation that no other thread sees half done.
+        self._readers: set[int] = set()  # ids of the loans that read it
+        self._writer: int | None = None  # id of the one that writes it
         self._loans = loans
 
     @property
@@ -183,7 +189,7 @@ class Handle:
             yield self._pointer
 
     def _refuse_if_lent(self) -> None:
-        if self._readers or self._writer:
+        if self._readers or self._writer is not None:
             raise StateError(
                 f"this {self.what} is in use by a drafter or a replay; close that first"
             )
@@ -226,9 +232,9 @@ class Loans:
         if handle is None:
             return ffi.NULL
         with handle.use() as pointer:
-            if handle._writer:
+            if handle._writer is not None:
                 handle._refuse_if_lent()
-            handle._readers += 1
+            handle._readers.add(id(self))
             self.read.append(handle)
             return pointer
 
@@ -237,15 +243,15 @@ class Loans:
         if handle is None:
             return ffi.NULL
         with handle.change() as pointer:
-            handle._writer = True
+            handle._writer = id(self)
             self.written.append(handle)
             return pointer
 
     def give_back(self) -> None:
         for handle in self.read:
-            handle._readers -= 1
+            handle._readers.discard(id(self))
         for handle in self.written:
-            handle._writer = False
+            handle._writer = None
         self.read.clear()
         self.written.clear()
 
@@ -308,7 +314,9 @@ class NativeCache(Handle):
             _check(lib.ngc_cache_update(pointer, _pointer(text), len(text), n_new), "counting")
 
     def merge(self, added: NativeCache) -> None:
-        with self.change() as pointer, added.use() as other:
+        # Always in the same order, or two threads that merge both ways would wait for each other.
+        first, second = sorted((self, added), key=id)
+        with first.use(), second.use(), self.change() as pointer, added.use() as other:
             _check(lib.ngc_cache_merge(pointer, other), "merging")
 
     def followers(self, ngram: Tokens) -> tuple[Tokens, Tokens]:
