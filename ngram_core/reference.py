@@ -237,6 +237,11 @@ class Drafter:
         static: a cache of 2-grams, only read; None if there is none.
         dynamic: counts of earlier texts, to which `reset` adds; None keeps none.
         score: "exact", or "int32" to overflow as llama.cpp does.
+
+    >>> drafter = Drafter()
+    >>> drafter.feed([1, 2, 3, 4, 1, 2, 3])
+    >>> drafter.draft(4)
+    [4, 1, 2, 3]
     """
 
     def __init__(

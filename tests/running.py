@@ -1,18 +1,16 @@
-"""The worked steps of the running text, and a way to record every step of a replay."""
+"""The running text of the lessons, and a way to record every step of a replay."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import golden
-
 from ngram_core import reference
+from ngram_core.lesson.examples import NOTES, RECIPE
 from ngram_core.rule import LLAMA_CPP, Rule
-from ngram_core.trace import Step
+from ngram_core.trace import Row, Step
 
 
 @dataclass(frozen=True)
@@ -41,16 +39,48 @@ def record(
         drafter.feed(tokens[drafter.length :][:1])
 
 
+def prechecked(step: Step) -> Step:
+    """The reference's step as an engine records it that checks the largest count first."""
+    rows = tuple(row if row.cache == "static" else _prechecked(row) for row in step.rows)
+    return by_count(replace(step, rows=rows))
+
+
+def _prechecked(row: Row) -> Row:
+    assert row.rest_followers == 0, "the largest count may be among those that are not shown"
+    if not row.candidates:
+        return row
+    counts = {c.token: c.count for c in row.candidates}
+    largest = reference.judge(
+        row.cache, row.n, reference.as_counted(counts), row.min_sum, row.min_percent
+    )
+    if largest.passes:
+        return row  # it is scored, then
+    unscored = tuple(replace(c, weight=0, score=0) for c in largest.candidates)
+    return replace(largest, best=None, best_score=0, candidates=unscored, prechecked=True)
+
+
+def by_count(step: Step) -> Step:
+    """The candidates of rows that were not scored by falling count, then by token.
+
+    With library ties an engine shows equal counts in the order of its map.
+    """
+
+    def sort(row: Row) -> Row:
+        ordered = sorted(row.candidates, key=lambda c: (-c.count, c.token))
+        return replace(row, candidates=tuple(ordered)) if row.prechecked else row
+
+    return replace(step, rows=tuple(map(sort, step.rows)))
+
+
 class Running:
-    """The running texts A and B as ids, and the caches that B gives."""
+    """The running text A and the notes B as ids by first appearance, and the caches B gives."""
 
     def __init__(self) -> None:
-        data = json.loads(golden.RUNNING.read_text(encoding="utf-8"))
-        self.ids: dict[str, int] = data["ids"]
+        text, notes = RECIPE.split(), NOTES.split()
+        self.ids = {word: i for i, word in enumerate(dict.fromkeys(text + notes))}
         self.words = {token: word for word, token in self.ids.items()}
-        self.a = [self.ids[word] for word in data["text_a"]]
-        self.b = [self.ids[word] for word in data["text_b"]]
-        self.steps: list[dict[str, Any]] = data["steps"]
+        self.a = [self.ids[word] for word in text]
+        self.b = [self.ids[word] for word in notes]
 
     @cached_property
     def static(self) -> reference.Cache:
