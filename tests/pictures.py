@@ -35,11 +35,19 @@ class Picture:
     name: str
     code: str
     part: str = ".stepper"
+    until: str = ""  # what must be there before the picture is taken
 
 
 STAGE = ".stepper .stage"
 ONE_CACHE = '"recipe", caches="c"'
 LESSON_00, LESSON_01 = ASKED.format("lesson00"), ASKED.format("lesson01")
+LESSON_03 = ASKED.format("lesson03")
+LIVE = """from ngram_core.views import Live
+live = Live()
+for size in (0, 1, 5):
+    live.run("upstream", size)
+    live.run("nocopy", size)
+live"""
 
 PICTURES = (
     Picture("00-first", f"{STEPPER}Stepper({ONE_CACHE}, word=58)", STAGE),
@@ -55,6 +63,10 @@ PICTURES = (
         STAGE,
     ),
     Picture("01-exercise", f"{LESSON_01}Exercise(lesson01.BOTH_TESTS)", ".asked"),
+    Picture("03-predict", f"{LESSON_03}Predict(lesson03.ALLOCATIONS)", ".asked"),
+    Picture("03-word-86", f"{STEPPER}Stepper(word=86)", STAGE),
+    Picture("03-live", LIVE, ".ngram-live", ".js-plotly-plot >> text=nocopy >> nth=0"),
+    Picture("03-exercise", f"{LESSON_03}Exercise(lesson03.WORD_86)", ".asked"),
 )
 
 
@@ -82,6 +94,9 @@ def take(lesson: Lesson, pictures: list[Picture], dark: bool) -> None:
         lesson.run_cell(number)  # also scrolls there: cells far away are not in the page
         part = lesson.cell_output(number).locator(picture.part)
         part.wait_for(state="visible")
+        if picture.until:
+            part.locator(picture.until).wait_for(state="visible")
+            lesson.page.wait_for_timeout(1000)  # colours and width go to the kernel and back
         path = FOLDER / f"{picture.name}-{'dark' if dark else 'light'}.png"
         path.write_bytes(shrink(lesson.page, part.screenshot()))
         report(path)

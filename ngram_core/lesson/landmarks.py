@@ -105,14 +105,14 @@ def _caution_costs(event: Draft | Check) -> float:
 
 
 _KINDS: tuple[tuple[str, str, Worth], ...] = (
-    ("longest hit", "the pass in which most guesses were accepted", _longest_hit),
-    ("first miss", "a guess is rejected", _first_miss),
-    ("too rare", "nothing is drafted: seen too seldom", _too_rare),
-    ("too split", "nothing is drafted: no follower has a large enough share", _too_split),
-    ("caution saves", "a guess was held back and would have been wrong", _caution_saves),
-    ("caution costs", "a guess was held back and would have been right", _caution_costs),
-    ("falls to dynamic", "the context cache fails, the dynamic one guesses", _falls_to_dynamic),
-    ("static alone", "both fail, the static cache guesses by itself", _static_alone),
-    ("× 100 decides", "the static weight changes which token is drafted", _weight_decides),
-    ("× 100 vetoes", "the static weight picks a token too rare to pass", _weight_vetoes),
+    ("longest hit", "The pass in which most guesses were accepted.", _longest_hit),
+    ("first miss", "The first guess that was rejected.", _first_miss),
+    ("too rare", "Nothing is drafted: this ending was seen too seldom.", _too_rare),
+    ("too split", "Nothing is drafted: no follower has a large enough share.", _too_split),
+    ("caution saves", "A guess was held back, and would have been wrong.", _caution_saves),
+    ("caution costs", "A guess was held back, and would have been right.", _caution_costs),
+    ("falls to dynamic", "The context cache fails, the dynamic one guesses.", _falls_to_dynamic),
+    ("static alone", "Both others fail, the static cache guesses by itself.", _static_alone),
+    ("× 100 decides", "The static weight changes which token is drafted.", _weight_decides),
+    ("× 100 vetoes", "The static weight picks a token too rare to pass.", _weight_vetoes),
 )

@@ -17,7 +17,7 @@ def _passes_with_all_caches() -> str:
 
 
 PASSES = Question(
-    "Alone, a model writes the recipe's 116 words in 116 passes. With all three caches guessing"
+    "Alone, a model writes the recipe’s 116 words in 116 passes. With all three caches guessing"
     " up to 4 words ahead, how many passes does it take?",
     ("40", "79", "110"),
     _passes_with_all_caches,

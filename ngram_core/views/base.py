@@ -18,6 +18,13 @@ class View(anywidget.AnyWidget):
         super().__init__(**traits)
         _keep_only_latest(self)
 
+    def close(self) -> None:
+        """Close it, with its layout, which would stay behind in the page and the kernel."""
+        layout = self.layout if self.comm is not None else None
+        super().close()
+        if layout is not None:
+            layout.close()
+
     def describe(self) -> str:
         """The state in words."""
         raise NotImplementedError

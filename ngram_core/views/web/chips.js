@@ -54,7 +54,7 @@ function tailGroup(doc, event, written, guesses, tailed) {
     const back = length - (first + j); // 1: the last token
     const under = back <= tailed ? brackets(event, back, tailed) : null;
     const tag = cache && guessTag(cache, n);
-    const cls = `${under ? "tail" : ""} ${cache ? `ghost h-${INK[cache]}` : ""}`;
+    const cls = `${under ? "tail over" : ""} ${cache ? `ghost h-${INK[cache]}` : ""}`;
     return chip(doc, token, cls, tag, under);
   });
   if (event.y != null) {
@@ -84,9 +84,9 @@ function fate(doc, event, guesses) {
   const nodes = guesses.map(([token], j) => {
     const [cls, sign, word] =
       j < event.a ? ["ok", "✓", "accepted"] : j === event.a ? ["bad", "✕", "rejected"] : ["skip", "–", "dropped"];
-    return chip(doc, token, cls, mark(sign, word, cls === "ok" ? "yes" : cls === "bad" ? "no" : ""));
+    return chip(doc, token, `${cls} marked`, mark(sign, word, cls === "ok" ? "yes" : cls === "bad" ? "no" : ""));
   });
-  if (event.y != null) nodes.push(chip(doc, event.y, "model", mark("model", "the model’s own", "")));
+  if (event.y != null) nodes.push(chip(doc, event.y, "model marked", mark("model", "the model’s own", "")));
   return el("span", { class: "grp" }, nodes);
 }
 

@@ -51,12 +51,26 @@ export function editor(choices, ask) {
   function area(name, label, rows, placeholder) {
     const field = el("textarea", {
       id: id(name), rows, placeholder, spellcheck: "false", autocomplete: "off", dir: "auto",
-      oninput: count, onkeydown: (e) => {
+      oninput: count, onpaste: refuseFlood, onkeydown: (e) => {
         e.stopPropagation(); // the notebook's shortcuts stay out of the text
         if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); submit(); }
       },
     });
     return { field, node: el("div", { class: "area" }, el("label", { for: field.id }, label), field) };
+  }
+
+  /** A text far too long would make the page itself crawl: it stays outside, and we say so. */
+  function refuseFlood(event) {
+    const length = event.clipboardData?.getData("text").length ?? 0;
+    if (length <= choices.max_characters) return;
+    event.preventDefault();
+    tooLong("pasted text", length);
+  }
+
+  function tooLong(what, length) {
+    const most = figure(choices.max_characters);
+    const words = `The ${what} has ${figure(length)} characters, and the stepper takes up to ${most}`;
+    answer(false, `${words}: give a part of it. Nothing was changed.`);
   }
 
   function toggle() {
@@ -76,10 +90,7 @@ export function editor(choices, ask) {
     const given = { text: text.field.value, earlier: earlier.field.value, corpus: corpus.field.value };
     if (!given.text.trim()) return answer(false, "The text is empty: type at least two words. Nothing was changed.");
     const long = Object.entries(given).find(([, value]) => value.length > choices.max_characters);
-    if (long) {
-      const what = `The ${long[0]} has ${figure(long[1].length)} characters, and the stepper takes up to`;
-      return answer(false, `${what} ${figure(choices.max_characters)}: give a part of it. Nothing was changed.`);
-    }
+    if (long) return tooLong(long[0], long[1].length);
     send({ ...given, tokenizer: tokens.value });
   }
 

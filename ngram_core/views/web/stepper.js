@@ -76,6 +76,7 @@ function stepper(model, root) {
     const see = el("div", { class: "see" });
     const ladder = el("div", { class: "ladder" });
     const side = el("div", { class: "side" });
+    const evidence = el("div", { class: "two evidence" }, ladder, side);
     const windows = el("div", { class: "windows" });
     const keysId = freshId("keys");
 
@@ -86,7 +87,7 @@ function stepper(model, root) {
       el("div", { class: "panel stage" }, setup.node, windows, controls.node, text, legend,
         el("div", { class: "two say" }, words, totals),
         see),
-      el("div", { class: "two evidence" }, ladder, side));
+      evidence);
 
     let width = 0;
     let shownDoc = null;
@@ -108,6 +109,7 @@ function stepper(model, root) {
       ladder.replaceChildren(...panels.ladder);
       side.replaceChildren(...panels.side);
       side.hidden = !panels.side.length;
+      evidence.classList.toggle("alone", side.hidden);
       for (const button of see.querySelectorAll("button")) {
         button.setAttribute("aria-pressed", String(Number(button.value) === at));
       }

@@ -1,11 +1,11 @@
 // Questions about a story document, answered by reading it; nothing is computed anew.
 
-/** The guesses that stand open at event i: [token, cache, n] each. */
+/** The guesses that stand open at event i, [token, cache, n] each: the latest drafts before it. */
 export function openGuesses(doc, i) {
   const guesses = [];
-  for (let j = i - doc.events[i].o; j < i; j++) {
+  for (let j = i - 1; guesses.length < doc.events[i].o; j--) {
     const event = doc.events[j];
-    guesses.push([event.y, event.c, event.n]);
+    if (event.y != null) guesses.unshift([event.y, event.c, event.n]); // the rule may have stopped
   }
   return guesses;
 }
