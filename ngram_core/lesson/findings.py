@@ -97,7 +97,7 @@ def _finding(x: Experiment, run: Run) -> Words:
     partner = x.partner()
     shared = None if partner is None else on_shared_part(run.line, partner.line)
     if partner is None or shared is None:
-        alone = microseconds(run.line.sample.ns_per_drafted if run.line.sample else None)
+        alone = microseconds(run.line.so_far.median if run.line.so_far else None)
         return [["b", run.setting.name], f" takes {alone} µs for a drafted token", _copying(run)]
     took, partner_took = shared
     return [
@@ -190,11 +190,11 @@ class Result:
     replayed: int
     drafted: int
     accepted: int
-    ns_per_drafted: float | None
+    ns_per_drafted: float | None  #: all of its time over all it drafted
     median_ns: float | None  #: over pieces of the text
     low_ns: float | None
     high_ns: float | None
-    times_faster: float | None  #: than upstream with the same corpus, on the same part
+    times_faster: float | None  #: medians, against upstream on the same corpus and part
     bytes_copied_per_drafted: float | None
     allocations_per_call: float | None
     context_bytes: int
@@ -248,7 +248,7 @@ def describe(x: Experiment) -> str:
         copied = row.bytes_copied_per_drafted
         lines.append(
             f"  corpus {corpus_name(row.corpus_mb)}, {row.stage}{part}:"
-            f" {microseconds(row.ns_per_drafted)} µs a drafted token,"
+            f" {microseconds(row.median_ns)} µs a drafted token,"
             f" {'–' if copied is None else f'{copied:,.0f}'} bytes copied,"
             f" {row.drafted:,} drafted, {row.accepted:,} accepted"
         )

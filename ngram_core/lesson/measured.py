@@ -146,12 +146,12 @@ def _per(sample: Sample | None, what: str, each: str) -> float | None:
 
 
 def on_shared_part(one: Line, other: Line) -> tuple[float, float] | None:
-    """ns per drafted token of both, over the pieces that both have replayed."""
+    """Median ns per drafted token of both, over the pieces that both have replayed.
+
+    Medians, since another program that takes the processor for a moment makes a piece or two
+    many times slower, and would carry a mean along.
+    """
     n = min(len(one.pieces), len(other.pieces))
     if n == 0:
         return None
-    return _ns(one.pieces[:n]), _ns(other.pieces[:n])
-
-
-def _ns(pieces: Sequence[Piece]) -> float:
-    return sum(piece.time_ns for piece in pieces) / sum(piece.n_drafted for piece in pieces)
+    return statistics.median(one.timings[:n]), statistics.median(other.timings[:n])

@@ -13,7 +13,7 @@ from .published import SOURCE
 
 _GROUPS = [
     ["", 2, ""],
-    ["µs per drafted token", 3, ""],
+    ["µs per drafted token, by piece", 3, ""],
     ["copied", 2, ""],
     ["memory, MiB", 3, ""],
     ["published", 1, "pub"],
@@ -55,7 +55,7 @@ def measured_here(x: Experiment) -> str:
         f"Measured here: {facts['cpu']}, {facts['cores']} cores, {facts['compiler']}; drafting and"
         f" counting, by the engine's own clock, over {PIECES} pieces of"
         f" {len(x.material.text):,} tokens; context {x.n_ctx:,}, {x.n_draft} guesses a draft."
-        " Times faster: than upstream, on the part of the text that both have replayed."
+        " Times faster: by the medians, against upstream, on the part that both have replayed."
         " Memory: bytes asked of malloc."
     )
 

@@ -8,16 +8,17 @@ from dataclasses import asdict
 from typing import Any
 
 import ipywidgets as W
-import plotly.graph_objects as go
+from IPython.display import display
 
 from ..errors import NgramError
 from ..lesson.board import board
 from ..lesson.experiment import Experiment
-from ..lesson.findings import Result, describe, results
+from ..lesson.findings import Result, corpus_name, describe, results
 from ..lesson.pump import Pump
 from ..lesson.table import table
+from .figure import Layout, Trace, the_figure
 from .plot_layout import Colours, layout
-from .plots import Trace, traces
+from .plots import traces
 from .switchboard import Figures, Switchboard
 
 _LIGHT: Colours = {
@@ -27,14 +28,11 @@ _LIGHT: Colours = {
 }  # fmt: skip
 """Colours until the page tells its own."""
 
-_PLAIN = {"type": "scatter", "showlegend": False}
-
 _GONE_SECONDS = 20
 """A page that has drawn nothing for so long was closed: the run pauses."""
 
 _open: Live | None = None
-_plots: go.FigureWidget | None = None
-"""One view and one figure a kernel: each figure brings 5 MB of JavaScript to the page."""
+"""The one view of this kernel."""
 
 
 class Live(W.VBox):  # type: ignore[misc]  # ipywidgets ships no types
@@ -56,13 +54,13 @@ class Live(W.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         self._frame = 0
         self._heard_at = 0.0
         self._tabled_at = 0.0
-        self._drawn: list[Trace] = []
-        self._laid_out: dict[str, Any] = {}
         self.board = Switchboard()
         self.figures = Figures(table(self.experiment))
-        self.plots = _figure()
+        self.plots = the_figure(*self._pictures())
+        self.plots.draw_again = self._draw
         self._show(True)
-        super().__init__([self.board, self.plots, self.figures])
+        super().__init__([self.board, self.plots.widget, self.figures])
+        self.add_class("ngram-live")
         self.board.on_msg(self._pressed)
         self.board.observe(self._seen, "seen")
         self.board.observe(self._page_changed, "page")
@@ -96,6 +94,13 @@ class Live(W.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         if x.working:
             self._heard_at = time.monotonic()
             self.pump.start()
+
+    def run(self, stage: str, size_mb: int = 0) -> None:
+        """Runs one stage on one corpus to its end, here and now; the view follows at the end."""
+        self.do("size", size_mb)
+        self.do("preset", stage)
+        self.experiment.run_to_end()
+        self._show(True)
 
     # ---- work and show --------------------------------------------------------------------
 
@@ -133,22 +138,15 @@ class Live(W.VBox):  # type: ignore[misc]  # ipywidgets ships no types
             self.board.board = {**self.board.board, "error": message, "frame": self._frame}
 
     def _draw(self) -> None:
-        """Sends the plots what has changed."""
-        colours = self.board.page.get("colours") or _LIGHT
-        width = max(200, min(1172, int(self.board.page.get("width") or 900) - 8))
-        wanted = traces(self.experiment, width, colours)
-        arranged = layout(self.experiment, width, colours)
-        if not self.plots.data:
-            self.plots.add_traces([{**_PLAIN, **trace} for trace in wanted])
-            self._drawn = wanted
-        with self.plots.batch_update():
-            if arranged != self._laid_out:
-                self.plots.update_layout(arranged, overwrite=True)
-            old: list[Trace] = self._drawn or [{} for _ in wanted]
-            for line, trace, before in zip(self.plots.data, wanted, old, strict=True):
-                if trace != before:
-                    line.update({**_PLAIN, **trace}, overwrite=True)
-        self._drawn, self._laid_out = wanted, arranged
+        self.plots.draw(*self._pictures())
+
+    def _pictures(self) -> tuple[list[Trace], Layout]:
+        """What the figure is to show, in the page's colours and for its width."""
+        page = self.board.page
+        colours = page.get("colours") or _LIGHT
+        width = max(200, min(1172, int(page.get("width") or 900) - 8))
+        made = traces(self.experiment, width, colours)
+        return made, layout(self.experiment, width, colours)
 
     # ---- reading it -----------------------------------------------------------------------
 
@@ -170,6 +168,13 @@ class Live(W.VBox):  # type: ignore[misc]  # ipywidgets ships no types
             bundle["text/plain"] = self.describe()
         return bundle
 
+    def show(self) -> None:
+        """Displays it, and prints in one line what it will measure."""
+        display(self)  # type: ignore[no-untyped-call]
+        x = self.experiment
+        corpora = ", ".join(corpus_name(size) for size in x.sizes)
+        print(f"{len(x.material.text):,} tokens to replay; static cache: {corpora}")
+
     def close(self) -> None:
         """Stops the run, frees its memory, takes the view off the page; twice is fine."""
         global _open
@@ -180,12 +185,3 @@ class Live(W.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         self.board.close()
         self.figures.close()
         super().close()
-
-
-def _figure() -> go.FigureWidget:
-    """The kernel's one figure; what an earlier view drew in it is drawn over."""
-    global _plots
-    if _plots is None:
-        _plots = go.FigureWidget()
-        _plots._config = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
-    return _plots

@@ -6,7 +6,9 @@ From 720 pixels on two and two, below that one under the other, down to 200 pixe
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from ..lesson.experiment import Experiment
@@ -17,8 +19,9 @@ Box = tuple[float, float, float, float]  # left, right, bottom, top, in pixels f
 
 WIDE = 720
 
-_PLOT, _HEAD, _FOOT = 240, 62, 58  # heights: a plot, its caption above, its axis below
-_LEFT = 52  # room for the numbers of an axis
+_PLOT, _FOOT = 230, 62  # heights: a plot, its axis below
+_TITLE_LINE, _MORE_LINE = 19, 16  # heights of the two sizes of letters in a caption
+_LEFT = 58  # room for the numbers of an axis
 
 _CAPTIONS = {
     "A": ("Time per drafted token, µs", "median and middle half of 20 pieces of the text"),
@@ -31,9 +34,8 @@ _CAPTIONS = {
 def layout(x: Experiment, width: int, colours: Colours) -> dict[str, Any]:
     """The figure's layout: size, colours, axes, captions."""
     wide = width >= WIDE
-    rows = 2 if wide else 4
-    height = rows * (_PLOT + _HEAD + _FOOT)
-    boxes = _boxes(width, height, wide)
+    heads = {plot: _head(plot, _across(plot, width)) for plot in _CAPTIONS}
+    boxes, height = _boxes(width, wide, {plot: head.height for plot, head in heads.items()})
     made: dict[str, Any] = {
         "width": width,
         "height": height,
@@ -50,7 +52,9 @@ def layout(x: Experiment, width: int, colours: Colours) -> dict[str, Any]:
             "bordercolor": colours["edge"],
             "font": {"color": colours["text"], "size": 13},
         },
-        "annotations": [note for plot in boxes for note in _caption(plot, boxes, colours)],
+        "annotations": [
+            note for plot, box in boxes.items() for note in _caption(heads[plot], box, colours)
+        ],
         "legend": _key(boxes["C"], width, height, colours),
     }
     for number, (plot, (left, right, bottom, top)) in enumerate(boxes.items(), 1):
@@ -74,54 +78,88 @@ def layout(x: Experiment, width: int, colours: Colours) -> dict[str, Any]:
 # ---- places -------------------------------------------------------------------------------
 
 
-def _boxes(width: int, height: int, wide: bool) -> dict[str, Box]:
-    def box(left: float, right: float, row: int) -> Box:
-        top = height - _HEAD - row * (_PLOT + _HEAD + _FOOT)
-        return left, right, top - _PLOT, top
+@dataclass(frozen=True)
+class Head:
+    """A caption, its lines broken for the width it has."""
 
-    end = width - 12
-    if not wide:
-        return {plot: box(_LEFT, end, row) for row, plot in enumerate("ABCD")}
-    middle = round(0.56 * width)
-    right = middle + 28 + _LEFT
-    return {
-        "A": box(_LEFT, middle, 0),
-        "B": box(right, end, 0),
-        "C": box(_LEFT, middle, 1),
-        "D": box(right, end, 1),
-    }
+    title: list[str]
+    more: list[str]
+    key_rows: int  # rows of the key that stands there instead of `more`
+
+    @property
+    def height(self) -> int:
+        rows = len(self.more) + 1.3 * self.key_rows
+        return round(_TITLE_LINE * len(self.title) + _MORE_LINE * rows) + 26
 
 
-def _caption(plot: str, boxes: dict[str, Box], colours: Colours) -> Iterable[dict[str, Any]]:
-    left, _right, _bottom, top = boxes[plot]
+def _head(plot: str, across: float) -> Head:
     title, more = _CAPTIONS[plot]
-    at = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "x": 0, "y": 0}
-    at |= {"showarrow": False, "xshift": left - _LEFT + 8}
+    return Head(
+        textwrap.wrap(title, max(10, int(across / 8))),
+        textwrap.wrap(more, max(10, int(across / 6.4))),
+        0 if plot != "C" else 1 if across > 380 else 2,
+    )
+
+
+def _across(plot: str, width: int) -> float:
+    """Pixels from left to right for a plot and its caption."""
+    if width < WIDE:
+        return width - 8
+    middle = round(0.56 * width)
+    return middle if plot in "AC" else width - middle - 28
+
+
+def _boxes(width: int, wide: bool, heads: dict[str, int]) -> tuple[dict[str, Box], int]:
+    """The box of each plot, without caption and axis, and the height of all."""
+    rows = ["AB", "CD"] if wide else list("ABCD")
+    height = sum(_PLOT + _FOOT + max(heads[plot] for plot in row) for row in rows)
+    boxes: dict[str, Box] = {}
+    top = height
+    for row in rows:
+        top -= max(heads[plot] for plot in row)
+        for plot in row:
+            left = _LEFT + (0 if plot in "AC" or not wide else width - _across(plot, width))
+            right = left - _LEFT + _across(plot, width)
+            boxes[plot] = (left, min(right, width - 12), top - _PLOT, top)
+        top -= _PLOT + _FOOT
+    return boxes, height
+
+
+def _caption(head: Head, box: Box, colours: Colours) -> Iterable[dict[str, Any]]:
+    left, _right, _bottom, top = box
+    at = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "top", "x": 0, "y": 0}
+    at |= {"showarrow": False, "align": "left", "borderpad": 0, "xshift": left - _LEFT + 8}
     yield {
         **at,
-        "text": f"<b>{title}</b>",
-        "yshift": top + 30,
+        "text": "<br>".join(f"<b>{line}</b>" for line in head.title),
+        "yshift": top + head.height - 8,
         "font": {"size": 14, "color": colours["text"]},
     }
-    if more:
-        yield {**at, "text": more, "yshift": top + 12, "font": {"size": 12}}
+    if head.more:
+        yield {
+            **at,
+            "text": "<br>".join(head.more),
+            "yshift": top + head.height - 10 - _TITLE_LINE * len(head.title),
+            "font": {"size": 12},
+        }
 
 
 def _key(box: Box, width: int, height: int, colours: Colours) -> dict[str, Any]:
     """The patterns of the memory bars, under that plot's title."""
-    left, _right, _bottom, top = box
+    left, right, _bottom, top = box
+    rows = 1 if right - left + _LEFT > 380 else 2
     return {
         "orientation": "h",
-        "x": (left - _LEFT + 4) / width,
-        "y": (top + 30) / height,
+        "x": (left - _LEFT) / width,
+        "y": (top + 16 + 21 * rows) / height,
         "xanchor": "left",
         "yanchor": "top",
         "bgcolor": "rgba(0,0,0,0)",
         "font": {"size": 12, "color": colours["mute"]},
         "itemclick": False,
         "itemdoubleclick": False,
-        "traceorder": "normal",
         "itemwidth": 30,
+        "traceorder": "normal",
     }
 
 
@@ -145,7 +183,7 @@ def _along_the_text(x: Experiment, wide: bool) -> Axes:
     spreads = [s for run in x.of_size(x.setting.size_mb) for s in run.line.running()]
     values = [value for s in spreads for value in (s.quarter, s.three_quarters)]
     across = {
-        "range": [0, 1.26 * n if wide else 1.04 * n],
+        "range": [0, 1.26 * n if wide else 1.14 * n],
         "tickvals": [0, n // 2, n],
         "ticktext": ["0", f"{n // 2:,}", f"{n:,}"],
         "title": "tokens replayed",

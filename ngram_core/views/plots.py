@@ -16,9 +16,8 @@ from ..lesson.findings import mebibytes, microseconds
 from ..lesson.published import DRAFTING_US
 from ..lesson.switches import nearest_stage, stage_name
 from ..toggles import Toggles
+from .figure import Trace
 from .plot_layout import WIDE, Colours, corpus_place, faint
-
-Trace = dict[str, Any]
 
 MARKS = {
     "upstream": "square",
@@ -36,7 +35,7 @@ SLOTS = 4
 _STRUCTURES = (
     # title, field of Memory, pattern, fill
     ("followers", "followers_bytes", "", 1.0),
-    ("their buckets", "follower_index_bytes", "/", 1.0),
+    ("buckets", "follower_index_bytes", "/", 1.0),
     ("n-grams", "ngrams_bytes", "", 0.3),
     ("table", "index_bytes", ".", 0.0),
 )
@@ -61,7 +60,7 @@ def traces(x: Experiment, width: int, colours: Colours) -> list[Trace]:
 
 def _filled(size: int, groups: list[list[Trace]], axis: str = "") -> list[Trace]:
     """The latest groups of traces, and empty ones for the slots that are free."""
-    free: list[Trace] = [{"x": [], "y": [], "xaxis": f"x{axis}", "yaxis": f"y{axis}"}]
+    free: list[Trace] = [{"x": [], "y": [], "text": [], "xaxis": f"x{axis}", "yaxis": f"y{axis}"}]
     groups = groups[-SLOTS:]
     return [*free * (size * (SLOTS - len(groups))), *(one for group in groups for one in group)]
 
@@ -72,7 +71,7 @@ def _filled(size: int, groups: list[list[Trace]], axis: str = "") -> list[Trace]
 def _along_the_text(x: Experiment, run: Run, wide: bool, colours: Colours) -> list[Trace]:
     """The band's two edges, the line, and its end with the name."""
     line, name, in_hand = run.line, run.setting.name, run.setting == x.setting
-    beside = "middle right" if wide else "top left" if line.fraction > 0.5 else "top right"
+    beside = "middle right" if wide else _free_side(x, run)
     places = [piece.n_replayed for piece in line.pieces]
     spreads = line.running()
     colour = colours["text"] if in_hand else colours["edge"]
@@ -104,6 +103,14 @@ def _along_the_text(x: Experiment, run: Run, wide: bool, colours: Colours) -> li
             "cliponaxis": False,
         },
     ]
+
+
+def _free_side(x: Experiment, run: Run) -> str:
+    """Where a name stands clear of the lines: above the slower one, below the faster one."""
+    partner, own = x.partner(run.setting), run.line.now
+    other = partner.line.now if partner else None
+    below = own is not None and other is not None and own.median < other.median
+    return f"{'bottom' if below else 'top'} {'left' if run.line.fraction > 0.5 else 'right'}"
 
 
 # ---- B and D: by corpus ---------------------------------------------------------------------

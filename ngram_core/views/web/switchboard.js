@@ -158,7 +158,7 @@ function lamp(kind) {
 /** One of several, as joined buttons; native radio buttons underneath, with their keys. */
 function segments(title, pick) {
   const name = freshId("seg");
-  const box = el("div", { class: "seg" });
+  const box = el("div", { class: "segments" });
   const node = el("fieldset", { class: "field" }, el("legend", {}, title), box);
   let shape = "";
   return {
