@@ -5,6 +5,7 @@
 ENGINE := $(wildcard csrc/*.[ch]) ngram_core/_build.py
 PYTHON_HERE := .venv/bin/python
 PIP := $(PYTHON_HERE) -m pip --disable-pip-version-check -q install
+SETTINGS := ngram_core/cli/lab_settings/overrides.json
 FIRST := notebooks/00_start_here.ipynb
 
 # A virtual environment holds its own path: in a checkout that was moved, make it anew.
@@ -28,13 +29,13 @@ $(PYTHON_HERE): | tests/preflight.sh
 .venv/lab.done: SAYS = JupyterLab and the engine
 .venv/test.done: SAYS = the engine and what its tests need
 .venv/dev.done: SAYS = everything that our own checks need
-.venv/%.done: pyproject.toml setup.py binder/overrides.json | $(PYTHON_HERE)
+.venv/%.done: pyproject.toml setup.py $(SETTINGS) | $(PYTHON_HERE)
 	@sh tests/preflight.sh >/dev/null
 	@echo "Installing $(SAYS) into .venv (a minute or two, the first time) ..."
 	@$(PIP) 'setuptools>=77' 'cffi>=2.0' && $(PIP) -e '.[$*]' || { \
 	    echo "Could not install; the reason stands above. The first time needs a network." >&2; exit 1; }
 	@mkdir -p .venv/share/jupyter/lab/settings
-	@cp binder/overrides.json .venv/share/jupyter/lab/settings/
+	@cp $(SETTINGS) .venv/share/jupyter/lab/settings/
 	@pwd -P >.venv/made-in
 	@touch .venv/engine.done $@
 

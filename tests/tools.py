@@ -58,12 +58,12 @@ def pip_install(python: Path, *what: str | os.PathLike[str], cwd: Path = REPO) -
 
 
 def committed_files() -> list[Path]:
-    """The files git knows, or in a tree without git (an sdist), all that are not made here."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=REPO, capture_output=True, text=True, check=False
-    )
+    """The files that are or can be committed; without git (an sdist), all not made here."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
     if listed.returncode == 0:
-        return [REPO / name for name in listed.stdout.split("\0") if name]
+        names = sorted(set(filter(None, listed.stdout.split("\0"))))
+        return [REPO / name for name in names if (REPO / name).is_file()]
     made = {".venv", "build", "dist"}
     return [
         path

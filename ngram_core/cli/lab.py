@@ -16,6 +16,8 @@ from .arguments import Commands, a_path
 DEFAULT_FOLDER = "ngram-lessons"
 FIRST_LESSON = "00_start_here.ipynb"
 NO_BROWSER = "--no-browser"
+SETTINGS = Path(__file__).parent / "lab_settings"
+"""JupyterLab's default settings, less the "official Jupyter news" over the first lesson."""
 
 
 def add_to(commands: Commands) -> None:
@@ -78,6 +80,7 @@ def lab_command(folder: Path) -> list[str]:
     command = [sys.executable, "-m", "jupyterlab", "--ServerApp.log_level=WARN"]
     command.append(f"--ServerApp.root_dir={folder.resolve()}")
     command.append(f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}")
+    command.append(f"--LabApp.app_settings_dir={SETTINGS}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # in a container; it would refuse to start
         command.append("--allow-root")
     if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY"} & set(os.environ):

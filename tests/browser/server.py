@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -41,7 +42,8 @@ class JupyterServer:
         command: what starts the server: `python -m jupyterlab`, `make lab`, ...
         root: the folder it serves; None if the command says so itself.
         cwd: where the command runs.
-        quiet: switch off JupyterLab's news; False leaves that to what is tested.
+        own: the command is what is tested: we set no more than the port, and take the
+            address from what it prints, as a reader would.
 
     All else goes through a configuration file, so that any command can be used as it is.
     """
@@ -52,20 +54,20 @@ class JupyterServer:
         command: Sequence[str | os.PathLike[str]] = (sys.executable, "-m", "jupyterlab"),
         root: Path | None = None,
         cwd: Path | None = None,
-        quiet: bool = True,
+        own: bool = False,
         seconds: float = 60,
     ) -> None:
         self.home = home
         self.root = root or home
         self.port = free_port()
-        self.token = secrets.token_hex(8)
+        self.token = "" if own else secrets.token_hex(8)
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = home / "server.log"
-        self._configure(root, quiet)
+        self._configure(root, own)
         self._process = self._start(command, cwd)
         self._wait_until_up(seconds)
 
-    def _configure(self, root: Path | None, quiet: bool) -> None:
+    def _configure(self, root: Path | None, own: bool) -> None:
         server: dict[str, Any] = {
             "ip": "127.0.0.1",
             "port": self.port,
@@ -77,14 +79,14 @@ class JupyterServer:
             root.mkdir(parents=True, exist_ok=True)
             server["root_dir"] = str(root)
         app: dict[str, Any] = {"expose_app_in_browser": True}
-        if quiet:
+        if not own:
             settings = self.home / "settings"
             settings.mkdir(parents=True)
             (settings / "overrides.json").write_text(json.dumps(NO_NEWS))
             app["app_settings_dir"] = str(settings)
         config = {
             "ServerApp": server,
-            "IdentityProvider": {"token": self.token},
+            "IdentityProvider": {} if own else {"token": self.token},
             "LabApp": app,
             "JupyterNotebookApp": app,
         }
@@ -118,6 +120,7 @@ class JupyterServer:
         while time.monotonic() < deadline:
             if self._process.poll() is not None:
                 break
+            self.token = self.token or self._printed_token()
             try:
                 self.api("GET", "status")
             except OSError:
@@ -126,6 +129,11 @@ class JupyterServer:
                 return
         self.stop()
         raise RuntimeError(f"the Jupyter server did not start:\n{self.log.read_text()[-3000:]}")
+
+    def _printed_token(self) -> str:
+        log = self.log.read_text(errors="replace")
+        found = re.search(rf"http://127\.0\.0\.1:{self.port}/\S*\?token=(\w+)", log)
+        return found[1] if found else ""
 
     def api(self, method: str, path: str) -> Any:
         """One call of the server's REST interface."""

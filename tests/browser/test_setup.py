@@ -17,7 +17,7 @@ from zipfile import ZipFile
 
 import pytest
 from binder_replay import copy_repository, replay, wanted_python
-from tools import REPO, need, new_venv, other_pythons, pip_install, run
+from tools import REPO, committed_files, need, new_venv, other_pythons, pip_install, run
 
 from .lesson import App, Lesson
 from .server import JupyterServer
@@ -26,6 +26,15 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 FIRST = "00_start_here.ipynb"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_import_of_the_checkout() -> Iterator[None]:
+    """What is installed must do without the environment that runs these tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("PYTHONPATH", "VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL"):
+            patch.delenv(name, raising=False)
+        yield
 
 
 @contextlib.contextmanager
@@ -64,7 +73,7 @@ def binder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterServer]:
     folder = tmp_path_factory.mktemp("binder")
     venv, repo = replay(folder, python)
     command = [venv, "-m", "notebook"]  # what the image starts, whichever link was clicked
-    server = JupyterServer(folder / "jupyter", command, root=repo, cwd=repo, quiet=False)
+    server = JupyterServer(folder / "jupyter", command, root=repo, cwd=repo, own=True)
     yield server
     server.stop()
 
@@ -93,15 +102,16 @@ def test_make_lab(chromium: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyP
     (tmp_path / "home").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PIP_CACHE_DIR", os.environ.get("PIP_CACHE_DIR") or pip_cache())
-    for name in ("MAKEFLAGS", "MAKELEVEL", "DISPLAY", "WAYLAND_DISPLAY", "VIRTUAL_ENV"):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     for turn in ("first", "second"):
         home = tmp_path / turn
-        server = JupyterServer(home, ["make", "lab"], cwd=checkout, quiet=False, seconds=300)
+        server = JupyterServer(home, ["make", "lab"], cwd=checkout, own=True, seconds=300)
         try:
+            address = f":{server.port}/lab/tree/notebooks/{FIRST}?token="
             log = server.log.read_text()
+            assert address in log
             assert "Open one of the addresses below" in log
-            assert f":{server.port}/lab/tree/notebooks/{FIRST}?token=" in log
             assert ("Installing" in log) is (turn == "first")
             assert ("compiling" in log) is (turn == "second")
             with opened(chromium, server, f"notebooks/{FIRST}") as lesson:
@@ -129,20 +139,12 @@ def test_the_wheel_is_whole(wheel: Path) -> None:
     assert re.fullmatch(r"ngram_core-[\d.]+-cp310-abi3-\w+\.whl", wheel.name)
     names = set(ZipFile(wheel).namelist())
     for folder, inside in (("notebooks", "ngram_core/_lessons"), ("ngram_core", "ngram_core")):
-        for path in copied(REPO / folder):
-            assert f"{inside}/{path}" in names, f"{folder}/{path} is not in the wheel"
+        for path in committed_files():
+            if path.is_relative_to(REPO / folder):
+                expected = f"{inside}/{path.relative_to(REPO / folder).as_posix()}"
+                assert expected in names, f"{expected} is not in the wheel"
     foreign = {n for n in names if not n.startswith(("ngram_core/", "ngram_core-"))}
     assert foreign == set()
-
-
-def copied(folder: Path) -> list[str]:
-    """What a folder of the repository should give to the wheel."""
-    return [
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.suffix in {".py", ".js", ".css", ".typed", ".ipynb", ".png", ".svg", ".txt"}
-        and not any(part.startswith((".", "_lessons")) for part in path.relative_to(folder).parts)
-    ]
 
 
 def test_an_installed_wheel_draws_a_stepper(chromium: Browser, wheel: Path, tmp_path: Path) -> None:
@@ -152,7 +154,7 @@ def test_an_installed_wheel_draws_a_stepper(chromium: Browser, wheel: Path, tmp_
     where = run([venv, "-c", "import ngram_core; print(ngram_core.__file__)"], cwd=tmp_path)
     assert Path(where.strip()).is_relative_to(tmp_path / "env")
     command = [venv.parent / "ngram-core", "lab", "lessons"]
-    server = JupyterServer(tmp_path / "jupyter", command, cwd=tmp_path, quiet=False)
+    server = JupyterServer(tmp_path / "jupyter", command, cwd=tmp_path, own=True)
     try:
         with opened(chromium, server, FIRST) as lesson:
             draws_the_stepper(lesson)
