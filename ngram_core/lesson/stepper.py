@@ -256,12 +256,10 @@ def _changed(inputs: Inputs, request: Mapping[str, Any]) -> Inputs:
     if request.get("example"):
         inputs = of_example(_of_kind(request, "example", str), inputs)
     for name in ("text", "earlier", "corpus", "tokenizer"):
-        if name in request:
-            given = _of_kind(request, name, str)
-            if given != getattr(inputs, name):
-                inputs = replace(inputs, **{name: given}, start=1)
-            if name == "text" and given != inputs.text:
-                inputs = replace(inputs, example="")
+        given = _of_kind(request, name, str) if name in request else getattr(inputs, name)
+        if given != getattr(inputs, name):
+            known = "" if name == "text" else inputs.example  # no longer the example's text
+            inputs = replace(inputs, **{name: given}, start=1, example=known)
     if "start" in request:
         inputs = replace(inputs, start=_of_kind(request, "start", int))
     changes: dict[str, Any] = {

@@ -106,6 +106,5 @@ class Exercise(Asked):
 
     def describe(self) -> str:
         """The task and the last reply in words."""
-        return (
-            f"Exercise ({self.task.level}): {self.task.text}\n{self.reply.get('line', '')}".strip()
-        )
+        state = self.reply.get("line", "Not answered yet.")
+        return f"Exercise ({self.task.level}): {self.task.text}\n{state}"

@@ -77,7 +77,9 @@ export function editor(choices, ask) {
     form.hidden = !form.hidden;
     edit.setAttribute("aria-expanded", String(!form.hidden));
     edit.textContent = form.hidden ? "Edit text" : "Close text";
-    if (!form.hidden) text.field.focus();
+    if (form.hidden) return;
+    text.field.focus();
+    text.field.setSelectionRange(0, 0);
   }
 
   function count() {
