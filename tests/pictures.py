@@ -14,7 +14,7 @@ from pathlib import Path
 from browser.conftest import CHROMIUM_ARGUMENTS, chromium_path, lessons
 from browser.lesson import Lesson
 from browser.server import JupyterServer
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import FloatRect, Locator, sync_playwright
 from png import shrink
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks" / "pictures"
@@ -30,11 +30,15 @@ BOLD = "import ngram_core as ng\nbold = ng.Rule(context_sum=(1, 1, 1, 1))\n"
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture: its name, the code that shows the view, the part of it to take."""
+    """One picture: its name, the code that shows the view, the part of it to take.
+
+    With `to`, the picture reaches from the top of `part` to the bottom of `to`.
+    """
 
     name: str
     code: str
     part: str = ".stepper"
+    to: str = ""
     until: str = ""  # what must be there before the picture is taken
 
 
@@ -50,13 +54,20 @@ for size in (0, 1, 5):
 live"""
 
 PICTURES = (
-    Picture("00-first", f"{STEPPER}Stepper({ONE_CACHE}, word=58)", STAGE),
+    Picture(
+        "00-first", f"{STEPPER}Stepper({ONE_CACHE}, word=58)", ".stepper .ctl", to=".stepper .say"
+    ),
     Picture("00-predict", f"{LESSON_00}Predict(lesson00.PASSES)", ".asked"),
-    Picture("00-all", f"{STEPPER}Stepper(word=42)"),
+    Picture("00-all", f"{STEPPER}Stepper(word=42)", ".stepper .say", to=".stepper .evidence"),
     Picture("00-exercise", f"{LESSON_00}Exercise(lesson00.FIRST_HIT)", ".asked"),
     Picture("01-word-42", f"{STEPPER}Stepper({ONE_CACHE}, word=42)"),
     Picture("01-predict", f"{LESSON_01}Predict(lesson01.WORD_20)", ".asked"),
-    Picture("01-bold", f"{STEPPER}{BOLD}Stepper({ONE_CACHE}, rule=bold, word=20)"),
+    Picture(
+        "01-bold",
+        f"{STEPPER}{BOLD}Stepper({ONE_CACHE}, rule=bold, word=20)",
+        ".stepper .text",
+        to=".stepper .say",
+    ),
     Picture(
         "01-stops",
         f"{STEPPER}{LESSON_01}Stepper({ONE_CACHE}, word=20, stops=lesson01.STOPS)",
@@ -98,8 +109,20 @@ def take(lesson: Lesson, pictures: list[Picture], dark: bool) -> None:
             part.locator(picture.until).wait_for(state="visible")
             lesson.page.wait_for_timeout(1000)  # colours and width go to the kernel and back
         path = FOLDER / f"{picture.name}-{'dark' if dark else 'light'}.png"
-        path.write_bytes(shrink(lesson.page, part.screenshot()))
+        path.write_bytes(shrink(lesson.page, shot(lesson, part, number, picture)))
         report(path)
+
+
+def shot(lesson: Lesson, first: Locator, number: int, picture: Picture) -> bytes:
+    """From the top of the first part to the bottom of the last one."""
+    last = lesson.cell_output(number).locator(picture.to or picture.part)
+    first.scroll_into_view_if_needed()
+    top, bottom = first.bounding_box(), last.bounding_box()
+    assert top is not None
+    assert bottom is not None
+    height = bottom["y"] + bottom["height"] - top["y"]
+    clip = FloatRect(x=top["x"], y=top["y"], width=top["width"], height=height)
+    return lesson.page.screenshot(clip=clip)
 
 
 def report(path: Path) -> None:
