@@ -116,7 +116,7 @@ def take(lesson: Lesson, pictures: list[Picture], dark: bool) -> None:
 def shot(lesson: Lesson, first: Locator, number: int, picture: Picture) -> bytes:
     """From the top of the first part to the bottom of the last one."""
     last = lesson.cell_output(number).locator(picture.to or picture.part)
-    first.scroll_into_view_if_needed()
+    first.evaluate("e => e.scrollIntoView({ block: 'start' })")
     top, bottom = first.bounding_box(), last.bounding_box()
     assert top is not None
     assert bottom is not None
