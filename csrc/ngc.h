@@ -202,6 +202,13 @@ ngc_status ngc_cache_load_legacy(ngc_cache *cache, const uint8_t *piece, size_t 
 ngc_status ngc_cache_save_legacy(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *buffer,
                                  size_t capacity_bytes, size_t *n_written);
 
+/* The same, n-grams ascending: shorter ones first, then by token. ngc_cache_sort fills `places`,
+ * which has room for all n-grams, and starts the cursor. */
+ngc_status ngc_cache_sort(const ngc_cache *cache, const void **places, ngc_cursor *cursor);
+ngc_status ngc_cache_save_sorted(const ngc_cache *cache, const void **places, size_t n_places,
+                                 ngc_cursor *cursor, uint8_t *buffer, size_t capacity_bytes,
+                                 size_t *n_written);
+
 /* ---- counting a big corpus -------------------------------------------------------------------
  *
  * Counts the 2-grams of a stream of any length in bounded memory: some 20 to 40 bytes for each pair

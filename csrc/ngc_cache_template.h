@@ -222,6 +222,25 @@ static ngc_status C(insert)(ngc_cache *cache, const ngc_key *key, const uint8_t 
     return status;
 }
 
+NGC_INLINE size_t C(record_bytes)(const ENTRY_T *entry)
+{
+    return 20 + NGC_PAIR_BYTES * (size_t)entry->followers.length;
+}
+
+static uint8_t *C(put_record)(uint8_t *out, const ENTRY_T *entry)
+{
+    int32_t n_followers = (int32_t)entry->followers.length;
+    out = ngc_put_int32s(out, entry->key.tokens, NGC_N_MAX);
+    out = ngc_put_int32s(out, &n_followers, 1);
+    for (F(cursor) c = F(first)(&entry->followers); F(more)(&entry->followers, c);
+         c = F(next)(c)) {
+        int32_t pair[2] = {c->token, c->count};
+        out = ngc_put_int32s(out, pair, 2);
+    }
+    return out;
+}
+
+/* In list order, or in the order of insertion. */
 static ngc_status C(save)(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *buffer,
                           size_t capacity_bytes, size_t *n_written)
 {
@@ -230,26 +249,54 @@ static ngc_status C(save)(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *b
     int64_t n_done = cursor->n_done;
     uint8_t *out = buffer;
     const ENTRY_T *entry;
-    for (; (entry = T(entry)(table, at)) != NULL; at = T(next)(table, at)) {
-        size_t record_bytes = 20 + NGC_PAIR_BYTES * (size_t)entry->followers.length;
-        if (record_bytes > capacity_bytes - (size_t)(out - buffer)) {
+    for (; (entry = T(entry)(table, at)) != NULL; at = T(next)(table, at), n_done++) {
+        if (C(record_bytes)(entry) > capacity_bytes - (size_t)(out - buffer)) {
             break;
         }
-        out = ngc_put_int32s(out, entry->key.tokens, NGC_N_MAX);
-        int32_t n_followers = (int32_t)entry->followers.length;
-        out = ngc_put_int32s(out, &n_followers, 1);
-        for (F(cursor) c = F(first)(&entry->followers); F(more)(&entry->followers, c);
-             c = F(next)(c)) {
-            int32_t pair[2] = {c->token, c->count};
-            out = ngc_put_int32s(out, pair, 2);
-        }
-        n_done++;
+        out = C(put_record)(out, entry);
     }
     if (entry != NULL && out == buffer) {
         return NGC_SMALL_BUFFER;
     }
     cursor->n_done = n_done;
     T(suspend)(cursor, at);
+    *n_written = (size_t)(out - buffer);
+    return NGC_OK;
+}
+
+static int C(compare_entries)(const void *a, const void *b)
+{
+    return ngc_key_compare(&(*(const ENTRY_T *const *)a)->key, &(*(const ENTRY_T *const *)b)->key);
+}
+
+/* Its entries, ascending by key; `places` has room for all. */
+static void C(sort)(const ngc_cache *cache, const void **places)
+{
+    const TABLE_T *table = &((const CACHE_T *)cache)->table;
+    size_t n = 0;
+    const ENTRY_T *entry;
+    for C_EACH(entry, table) {
+        places[n++] = entry;
+    }
+    qsort(places, n, sizeof *places, C(compare_entries));
+}
+
+static ngc_status C(save_sorted)(const void *const *places, size_t n_places, ngc_cursor *cursor,
+                                 uint8_t *buffer, size_t capacity_bytes, size_t *n_written)
+{
+    uint8_t *out = buffer;
+    size_t at = (size_t)cursor->n_done;
+    for (; at < n_places; at++) {
+        const ENTRY_T *entry = places[at];
+        if (C(record_bytes)(entry) > capacity_bytes - (size_t)(out - buffer)) {
+            break;
+        }
+        out = C(put_record)(out, entry);
+    }
+    if (at < n_places && out == buffer) {
+        return NGC_SMALL_BUFFER;
+    }
+    cursor->n_done = (int64_t)at;
     *n_written = (size_t)(out - buffer);
     return NGC_OK;
 }

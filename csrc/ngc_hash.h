@@ -43,6 +43,19 @@ NGC_INLINE bool ngc_key_equal(const ngc_key *a, const ngc_key *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
+/* Below, equal or above 0: shorter n-grams before longer ones, then by token, the first one first. */
+static inline int ngc_key_compare(const ngc_key *a, const ngc_key *b)
+{
+    int32_t n_a = ngc_key_length(a);
+    int32_t n_b = ngc_key_length(b);
+    for (int32_t i = 0; n_a == n_b && i < n_a; i++) {
+        if (a->tokens[i] != b->tokens[i]) {
+            return a->tokens[i] < b->tokens[i] ? -1 : 1;
+        }
+    }
+    return (n_a > n_b) - (n_a < n_b);
+}
+
 NGC_INLINE uint64_t ngc_hash_token(int32_t token)
 {
     return (uint64_t)(int64_t)token * UINT64_C(11400714819323198485);

@@ -53,6 +53,9 @@ typedef struct ngc_cache_operations {
                  size_t capacity, size_t *n_written);
     ngc_status (*save)(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *buffer,
                        size_t capacity_bytes, size_t *n_written);
+    void (*sort)(const ngc_cache *cache, const void **places);
+    ngc_status (*save_sorted)(const void *const *places, size_t n_places, ngc_cursor *cursor,
+                              uint8_t *buffer, size_t capacity_bytes, size_t *n_written);
     const char *(*broken)(const ngc_cache *cache);
     /* The rule over context and dynamic caches of this kind, by NGC_STATIC_... */
     ngc_status (*pick[NGC_STATIC_KINDS])(const ngc_view *view, const int32_t *text,

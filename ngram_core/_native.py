@@ -378,7 +378,22 @@ class NativeCache(Handle):
 
     def save_legacy(self, chunk: int = 1 << 20) -> Iterator[memoryview]:
         """The cache as llama.cpp's file, in pieces that are valid until the next one."""
-        yield from _save_pieces(self, lib.ngc_cache_save_legacy, chunk)
+        yield from _save_pieces(self, lib.ngc_cache_save_legacy, ffi.new("ngc_cursor *"), chunk)
+
+    def save_sorted(self, chunk: int = 1 << 20) -> Iterator[memoryview]:
+        """The same with n-grams ascending."""
+        n_grams = self.facts()["n_grams"]
+        places = np.empty(n_grams, dtype=np.uintp)
+        cursor = ffi.new("ngc_cursor *")
+        array = ffi.cast("void const **", places.ctypes.data)
+        with self.use() as pointer:
+            _check(lib.ngc_cache_sort(pointer, array, cursor), "sorting")
+
+        def save(pointer: Any, cursor: Any, *buffer: Any) -> int:
+            status: int = lib.ngc_cache_save_sorted(pointer, array, n_grams, cursor, *buffer)
+            return status
+
+        yield from _save_pieces(self, save, cursor, chunk)
 
     def fail_allocation(self, nth: int) -> None:
         """For tests: the nth allocation from now on fails."""
@@ -430,7 +445,7 @@ class NativeCounter(Handle):
         """The counts as llama.cpp's file, in pieces that are valid until the next one."""
         with self.use() as pointer:
             _check(lib.ngc_counter_begin_save(pointer), "saving")
-        yield from _save_pieces(self, lib.ngc_counter_save_legacy, chunk)
+        yield from _save_pieces(self, lib.ngc_counter_save_legacy, ffi.new("ngc_cursor *"), chunk)
 
     def fail_allocation(self, nth: int) -> None:
         """For tests: the nth allocation from now on fails."""
@@ -438,8 +453,7 @@ class NativeCounter(Handle):
             lib.ngc_counter_fail_allocation(pointer, nth)
 
 
-def _save_pieces(handle: Handle, save: Any, chunk: int) -> Iterator[memoryview]:
-    cursor = ffi.new("ngc_cursor *")
+def _save_pieces(handle: Handle, save: Any, cursor: Any, chunk: int) -> Iterator[memoryview]:
     n_written = ffi.new("size_t *")
     buffer = bytearray(chunk)
     while True:

@@ -282,7 +282,7 @@ class NgramCache:
         renamed.
 
         With chained maps the bytes are those a Linux build of llama.cpp would write for the same
-        history.
+        history; with others n-grams ascend, shorter ones first.
         """
         if self.is_constmap:
             with atomic_write(path) as file:
@@ -290,8 +290,11 @@ class NgramCache:
             return
         facts = self._handle.facts()
         total = 20 * facts["n_grams"] + 8 * facts["n_followers"]
+        toggles = self.toggles
+        as_maps = (toggles.outer, toggles.followers) == ("chained", "chained")
+        save = self._handle.save_legacy if as_maps else self._handle.save_sorted
         with atomic_write(path) as file:
-            write_pieces(file, self._handle.save_legacy(_PIECE_BYTES), total, progress)
+            write_pieces(file, save(_PIECE_BYTES), total, progress)
 
     # ---- life ---------------------------------------------------------------------------------
 
