@@ -262,7 +262,7 @@ ngc_status ngc_constmap_build(const ngc_toggles *toggles, const ngc_cache *sourc
 ngc_status ngc_constmap_count(const ngc_toggles *toggles, const ngc_counter *counter,
                               ngc_cache **out);
 
-/* The whole file of a constmap. */
+/* The whole file of a constmap; NULL if it is none. */
 const uint8_t *ngc_constmap_bytes_view(const ngc_cache *cache, size_t *n_bytes);
 
 /* ---- drafting ------------------------------------------------------------------------------ */

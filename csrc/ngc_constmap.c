@@ -26,11 +26,19 @@ typedef struct constmap_cache {
     const uint64_t *data; /* NULL until checked: nothing is found */
     const uint64_t *checks;
     uint64_t *breaks; /* bit i: pair i + 1 does not have a greater token than pair i */
-    /* How far checking has come. */
+    /* How far checking has come, and what it found. */
+    ngc_status status;
     size_t summed_bytes;
     uint64_t sum;
     uint64_t scanned_pairs;
 } constmap_cache;
+
+static const ngc_cache_operations operations;
+
+static bool is_constmap(const ngc_cache *cache)
+{
+    return cache->operations == &operations;
+}
 
 static size_t breaks_bytes(const constmap_cache *self)
 {
@@ -206,11 +214,9 @@ static ngc_status make_breaks(constmap_cache *self)
     return NGC_OK;
 }
 
-ngc_status ngc_constmap_check(ngc_cache *cache, int32_t *done)
+static ngc_status check_slice(constmap_cache *self, int32_t *done)
 {
-    constmap_cache *self = (constmap_cache *)cache;
     ngc_status status = NGC_OK;
-    *done = 0;
     if (self->breaks == NULL) {
         status = check_geometry(self);
         if (status == NGC_OK) {
@@ -227,6 +233,20 @@ ngc_status ngc_constmap_check(ngc_cache *cache, int32_t *done)
         *done = 1;
     }
     return status;
+}
+
+/* What was refused once stays refused; only for want of memory it may be tried again. */
+ngc_status ngc_constmap_check(ngc_cache *cache, int32_t *done)
+{
+    *done = 0;
+    if (!is_constmap(cache)) {
+        return NGC_UNSUPPORTED;
+    }
+    constmap_cache *self = (constmap_cache *)cache;
+    if (self->status == NGC_OK || self->status == NGC_NO_MEMORY) {
+        self->status = check_slice(self, done);
+    }
+    return self->status;
 }
 
 /* ---- operations ---- */
@@ -316,6 +336,10 @@ ngc_status ngc_constmap_new(const ngc_toggles *toggles, size_t file_bytes, ngc_c
 
 const uint8_t *ngc_constmap_bytes_view(const ngc_cache *cache, size_t *n_bytes)
 {
+    *n_bytes = 0;
+    if (!is_constmap(cache)) {
+        return NULL;
+    }
     const constmap_cache *self = (const constmap_cache *)cache;
     *n_bytes = self->n_bytes;
     return self->bytes;

@@ -41,6 +41,7 @@ struct ngc_counter {
     uint64_t last_two; /* packed */
     uint64_t n_tokens;
     int finished;
+    ngc_status outcome; /* of finishing */
     ngc_counts counts;
     ngc_save_order order;
     uint8_t *record; /* scratch: one record */
@@ -446,7 +447,7 @@ static void compact_slots(ngc_counter *counter)
 ngc_status ngc_counter_finish(ngc_counter *counter)
 {
     if (counter->finished) {
-        return NGC_OK;
+        return counter->outcome;
     }
     counter->finished = 1;
     compact_slots(counter);
@@ -460,6 +461,7 @@ ngc_status ngc_counter_finish(ngc_counter *counter)
         place_pairs(counter);
     }
     free_slots(counter);
+    counter->outcome = status;
     return status;
 }
 
