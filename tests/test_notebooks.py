@@ -29,13 +29,8 @@ MOST_MB = 600
 
 EPILOGUE = """
 import json, sys
-try:
-    import resource
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    peak_mb = peak / (2**20 if sys.platform == "darwin" else 2**10)
-except ImportError:
-    peak_mb = 0
-print(json.dumps([sys.prefix, peak_mb]))
+from ngram_core.machine import peak_resident_bytes
+print(json.dumps([sys.prefix, (peak_resident_bytes() or 0) / 1e6]))
 """
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tools import BUILD, REPO, engine_tests, need, run
+from tools import BUILD, ENGINE_TESTS, REPO, SHORT, need, run
 
 pytestmark = pytest.mark.slow
 
@@ -51,10 +51,8 @@ def test_the_engine_under_sanitizers(
     sanitized: dict[str, str], measured: Callable[[str], None]
 ) -> None:
     # -s: a report goes to stderr and ends the process, so pytest must not hold it back.
-    # The longest streams take minutes on this build, and hold no other code than the rest.
-    long = ["-k", "not wikitext"]
-    command = [sys.executable, "-m", "pytest", "-s", "-p", "no:cacheprovider", *long]
-    command += map(str, engine_tests())
+    command = [sys.executable, "-m", "pytest", "-s", "-p", "no:cacheprovider", *SHORT]
+    command += map(str, ENGINE_TESTS)
     out = run(command, cwd=FOLDER, env=sanitized, seconds=900)
     assert f"ngram_core: {FOLDER}" in out, "another build was tested"
     measured(f"under sanitizers: {out.strip().splitlines()[-1].strip('= ')}")

@@ -16,6 +16,11 @@ import pytest
 REPO = Path(__file__).resolve().parent.parent
 BUILD = REPO / "build"
 
+# What to run on another build of the engine, or on another Python. The longest streams take
+# minutes there and run no other code than the rest.
+ENGINE_TESTS = sorted((REPO / "tests").glob("test_engine*.py"))
+SHORT = ("-k", "not wikitext")
+
 
 def run(
     command: Sequence[str | os.PathLike[str]],
@@ -99,8 +104,3 @@ def python_version(path: str) -> str | None:
         return None
     match = re.fullmatch(r"\d+\.\d+", done.stdout.strip())
     return match[0] if match else None
-
-
-def engine_tests() -> list[Path]:
-    """The tests that matter for another build of the engine or another Python."""
-    return sorted((REPO / "tests").glob("test_engine*.py"))
