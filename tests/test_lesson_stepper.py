@@ -69,7 +69,7 @@ def test_the_sentence_of_the_page_is_the_sentence_in_words(model: StepperModel) 
     [
         ({"text": ""}, "a text of 0 tokens leaves nothing to guess"),
         ({"text": " \n "}, "a text of 0 tokens"),
-        ({"text": "one"}, "a text of 1 tokens"),
+        ({"text": "one"}, "a text of 1 token leaves"),
         ({"text": "x" * (MAX_CHARACTERS + 1)}, "The text has 200,001 characters"),
         ({"text": "a b", "corpus": "x" * 10**6}, "The corpus has 1,000,000 characters"),
         ({"text": "a \ud83c b"}, "Character 3 of the text is half of a pair (U+D83C)"),

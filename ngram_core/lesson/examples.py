@@ -238,4 +238,4 @@ def example(name: str) -> Example:
         return EXAMPLES[name]
     except KeyError:
         names = ", ".join(EXAMPLES)
-        raise InputError(f"there is no example {name!r}; there are: {names}") from None
+        raise InputError(f"there is no example {name!r}; there are: {names}.") from None

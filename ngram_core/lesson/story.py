@@ -25,6 +25,7 @@ from ..errors import InputError
 from ..rule import LLAMA_CPP, N_MAX, Rule
 from ..toggles import NOCOPY
 from ..trace import CacheName, Row, Step
+from .figures import plural
 
 TOGGLES = NOCOPY.toggles.set(ties="token", score="exact")
 """Equal scores go to the smaller id, so that a reader can tell who wins; nothing overflows."""
@@ -51,7 +52,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not 1 <= self.n_draft <= MAX_DRAFT:
-            raise InputError(f"{self.n_draft} guesses a pass: choose from 1 to {MAX_DRAFT}")
+            raise InputError(f"{self.n_draft} guesses a pass: choose from 1 to {MAX_DRAFT}.")
 
     def set(self, **changes: object) -> Settings:
         """A copy with some settings changed."""
@@ -191,9 +192,10 @@ def tell(
     settings = settings or Settings()
     text = [int(token) for token in tokens]
     if len(text) < 2:
-        raise InputError(f"a text of {len(text)} tokens leaves nothing to guess: give at least two")
+        given = plural(len(text), "token")
+        raise InputError(f"a text of {given} leaves nothing to guess: give at least two.")
     if not 1 <= start < len(text):
-        raise InputError(f"the window begins at token {start}, the text has {len(text)}")
+        raise InputError(f"the window begins at token {start}, the text has {len(text)}.")
 
     behind = {"dynamic": earlier, "static": corpus}
     sizes = {name: len(given) * getattr(settings, name) for name, given in behind.items()}

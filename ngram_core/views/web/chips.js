@@ -41,7 +41,8 @@ function foldButton(hidden, unfolded, onFold, gone) {
 }
 
 function chip(doc, token, cls, ...more) {
-  return el("span", { class: `chip ${cls}` }, ...pieceNodes(doc.pieces[token]), ...more);
+  const title = `token id ${doc.ids[token]}`;
+  return el("span", { class: `chip ${cls}`, title }, ...pieceNodes(doc.pieces[token]), ...more);
 }
 
 /** The last tokens under their brackets, with the guesses among them and the newest one. */

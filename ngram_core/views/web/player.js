@@ -22,6 +22,7 @@ export function player(state, go, playing) {
   const word = el("input", {
     type: "number", id: wordId, min: "2", inputmode: "numeric", onchange: (e) => toWord(e.target.value),
   });
+  const wordLabel = el("label", { for: wordId });
   const speed = el("select", { "aria-label": "Speed", onchange: restart }, SPEEDS.map(([name, ms]) =>
     el("option", { value: ms, selected: name === "normal" }, name)));
 
@@ -29,7 +30,7 @@ export function player(state, go, playing) {
     el("div", { class: "btns" }, back, play, next),
     el("div", { class: "jump" }, slider, count),
     el("div", { class: "fine" },
-      el("span", { class: "word" }, el("label", { for: wordId }, "Word"), word), speed));
+      el("span", { class: "word" }, wordLabel, word), speed));
 
   function toWord(value) {
     const place = Math.round(Number(value));
@@ -91,6 +92,7 @@ export function player(state, go, playing) {
     slider.setAttribute("aria-valuetext", `step ${state.at + 1} of ${steps}`);
     slider.style.setProperty("--done", `${(100 * state.at) / Math.max(1, last())}%`);
     count.replaceChildren(el("b", {}, figure(state.at + 1)), ` / ${figure(steps)}`);
+    wordLabel.textContent = state.doc.between ? "Word" : "Token";
     word.max = state.doc.total;
     word.value = wordOf(state.doc, state.at);
     back.disabled = state.at === 0;
