@@ -16,6 +16,7 @@ import IPython
 import ipywidgets
 from tools import REPO
 
+from ngram_core.errors import InputError
 from ngram_core.lesson import lesson00
 from ngram_core.views import Exercise, Predict, Stepper, base
 from ngram_core.views.assets import WEB, script, style
@@ -100,6 +101,22 @@ def test_show_prints_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         last == "117 tokens, the first one given. 116 tokens in 88 passes: 50 drafted, 28 accepted."
     )
+
+
+@pytest.mark.parametrize(
+    ("bad", "line"),
+    [
+        ({"text": 5}, "text must be a string, not int"),
+        ({"text": "one"}, "a text of 1 token leaves nothing to guess"),
+        ({"caches": "xyz"}, "give first letters"),
+        ({"n_draft": 0}, "choose from 1 to 16"),
+        ({"word": 1}, "choose from 2 to 117"),
+        ({"tokenizer": "klingon"}, "there is no tokenizer"),
+    ],
+)
+def test_wrong_arguments(bad: dict[str, Any], line: str) -> None:
+    with pytest.raises(InputError, match=line):
+        Stepper(**bad)
 
 
 def test_predict_and_exercise_answer() -> None:

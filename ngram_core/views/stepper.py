@@ -9,6 +9,7 @@ from typing import Any
 import traitlets
 from IPython.display import display
 
+from ..errors import InputError
 from ..lesson.examples import EXAMPLES
 from ..lesson.stepper import MAX_CHARACTERS, TOKENIZERS, Inputs, StepperModel, Stop
 from ..lesson.story import Settings
@@ -109,6 +110,10 @@ class Stepper(View):
 
 
 def _settings(text: str, caches: str, n_draft: int | None, rule: Rule) -> Settings:
+    if not isinstance(text, str):
+        raise InputError(f"text must be a string, not {type(text).__name__}")
+    if not set(caches) <= set("cds"):
+        raise InputError(f"caches={caches!r}: give first letters, as in 'c', 'cds' or ''")
     if n_draft is None:
         n_draft = EXAMPLES[text].n_draft if text in EXAMPLES else Settings.n_draft
     return Settings("c" in caches, "d" in caches, "s" in caches, n_draft, rule)
