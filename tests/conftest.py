@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 
 import pytest
@@ -9,6 +10,12 @@ import pytest
 import ngram_core
 
 MEASURED = pytest.StashKey[list[str]]()
+
+
+def pytest_configure() -> None:
+    """A shell that starts us in the background has Ctrl-C ignored, by all our children too."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_report_header() -> str:
