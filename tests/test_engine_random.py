@@ -43,7 +43,7 @@ SCORES = ["int32", "exact"]
 
 def examples(quick: int) -> Any:
     if golden.SOAK:
-        return settings(max_examples=50 * quick, deadline=None, print_blob=True)
+        return settings(max_examples=20 * quick, deadline=None, print_blob=True)
     return settings(max_examples=quick, deadline=None, derandomize=True, database=None)
 
 
