@@ -135,6 +135,24 @@ def test_steps_are_quick(open_notebook: Open, measured: Callable[[str], None]) -
     assert place(lesson) == before - 2
 
 
+def test_jumping_about_keeps_the_text_right(open_notebook: Open) -> None:
+    """Chips are kept from step to step; wherever the reader jumps, they spell the text."""
+    lesson = opened(open_notebook)
+    words = lesson.kernel("print(stepper.model.inputs.text)").split()
+    field = lesson.find(".word input")
+    for word in (100, 98, 20, 21, 116, 3, 60, 90, 30, 117, 56):
+        field.press("Control+a")
+        lesson.page.keyboard.type(str(word))
+        field.press("Enter")
+        chips = lesson.page.evaluate(
+            """() => [...document.querySelectorAll('.stepper .chip:not(.ghost, .marked)')]
+                .map((chip) => chip.firstChild.textContent)"""
+        )
+        assert chips
+        ends = [i for i in range(len(words) + 1) if words[i - len(chips) : i] == chips]
+        assert word - 5 <= ends[-1] < word, (word, chips)
+
+
 def test_a_text_of_the_readers_own(open_notebook: Open) -> None:
     lesson = opened(open_notebook)
     lesson.page.get_by_role("button", name="Edit text").press("Enter")

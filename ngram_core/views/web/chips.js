@@ -6,23 +6,53 @@ import { INK, cacheName, pieceNodes, pieceText } from "./words.js";
 const LINES = 3; // of text before the tail, at most; older chips fold
 const FOLD_STEP = 8; // chips fold in groups, so that the text does not move at every step
 
-/** Everything in the text box at event i. */
-export function textNodes(doc, i, width, unfolded, onFold) {
-  const event = doc.events[i];
-  const guesses = openGuesses(doc, i);
-  const written = doc.text.slice(0, event.l - doc.first);
-  const tailed = event.k === "d" ? Math.min(4, written.length + guesses.length) : 0;
-  const inTail = Math.max(0, tailed - guesses.length); // chips of the text under a bracket
-  const past = written.slice(0, written.length - inTail);
-  const from = unfolded ? 0 : foldAt(doc, past, width);
+/**
+ * The text box. `show(doc, i, width, unfolded)` brings it to event i; of the past, which hardly
+ * changes from step to step, it touches only the chips that come and go.
+ */
+export function textBox(onFold) {
+  const [fold, past, end] = [0, 1, 2].map(() => el("span", { class: "part-of-text" }));
+  const node = el("div", { class: "text", role: "group" }, fold, past, end);
+  let has = { doc: null, from: 0, to: 0 };
 
-  const nodes = [];
-  if (from + doc.first > 0) nodes.push(foldButton(from + doc.first, unfolded, onFold, doc.first));
-  else if (unfolded) nodes.push(foldButton(0, true, onFold, 0));
-  nodes.push(...past.slice(from).map((token) => chip(doc, token, "past")));
-  nodes.push(event.k === "d" ? tailGroup(doc, event, written, guesses, tailed) : fate(doc, event, guesses));
-  return nodes;
+  function show(doc, i, width, unfolded) {
+    const event = doc.events[i];
+    const guesses = openGuesses(doc, i);
+    const written = doc.text.slice(0, event.l - doc.first);
+    const tailed = event.k === "d" ? Math.min(4, written.length + guesses.length) : 0;
+    const to = written.length - Math.max(0, tailed - guesses.length); // the rest is under brackets
+    const from = unfolded ? 0 : foldAt(doc, written.slice(0, to), width);
+    fold.replaceChildren(...foldNodes(doc, from, unfolded, onFold));
+    showPast(doc, from, to);
+    end.replaceChildren(event.k === "d" ? tailGroup(doc, event, written, guesses, tailed) : fate(doc, event, guesses));
+    node.setAttribute("aria-label", textLabel(doc, i));
+  }
+
+  function showPast(doc, from, to) {
+    const chips = (a, b) => doc.text.slice(a, b).map((token) => chip(doc, token, "past"));
+    if (doc !== has.doc || from >= has.to || to <= has.from) {
+      past.replaceChildren(...chips(from, to));
+    } else {
+      for (let n = has.from; n < from; n++) past.firstChild.remove();
+      for (let n = to; n < has.to; n++) past.lastChild.remove();
+      past.prepend(...chips(from, has.from));
+      past.append(...chips(has.to, to));
+    }
+    has = { doc, from, to };
+  }
+
+  return { node, show };
 }
+
+function foldNodes(doc, from, unfolded, onFold) {
+  const hidden = from + doc.first;
+  if (unfolded && doc.first) return [earlier(doc.first), foldButton(hidden, true, onFold)];
+  if (unfolded) return [foldButton(0, true, onFold)];
+  if (!hidden) return [];
+  return from ? [foldButton(hidden, false, onFold)] : [earlier(hidden)];
+}
+
+const earlier = (n) => el("span", { class: "togo" }, `… ${figure(n)} before`);
 
 /** Where to start showing the past, so that it fills at most LINES lines. */
 function foldAt(doc, past, width) {
@@ -33,8 +63,7 @@ function foldAt(doc, past, width) {
   return used < room ? 0 : Math.min(past.length, Math.ceil((from + 1) / FOLD_STEP) * FOLD_STEP);
 }
 
-function foldButton(hidden, unfolded, onFold, gone) {
-  if (hidden === gone && gone > 0 && !unfolded) return el("span", { class: "togo" }, `… ${figure(gone)} before`);
+function foldButton(hidden, unfolded, onFold) {
   const label = unfolded ? "fold" : `… ${figure(hidden)} before`;
   const title = unfolded ? "Show the last lines only" : "Show the text from its beginning";
   return el("button", { class: "fold", type: "button", title, "aria-expanded": String(unfolded), onclick: onFold }, label);
@@ -42,7 +71,9 @@ function foldButton(hidden, unfolded, onFold, gone) {
 
 function chip(doc, token, cls, ...more) {
   const title = `token id ${doc.ids[token]}`;
-  return el("span", { class: `chip ${cls}`, title }, ...pieceNodes(doc.pieces[token]), ...more);
+  const piece = doc.pieces[token];
+  const shown = typeof piece === "string" ? [piece] : pieceNodes(piece); // a chip isolates by itself
+  return el("span", { class: `chip ${cls}`, title }, ...shown, ...more);
 }
 
 /** The last tokens under their brackets, with the guesses among them and the newest one. */
@@ -116,7 +147,7 @@ function marksInSight(doc, i, event) {
 }
 
 /** The text box in words, for a screen reader. */
-export function textLabel(doc, i) {
+function textLabel(doc, i) {
   const event = doc.events[i];
   const guesses = openGuesses(doc, i);
   const say = (token) => pieceText(doc.pieces[token]);

@@ -2,7 +2,7 @@
 // Stepping never asks the kernel, so it works while the kernel is busy or gone.
 import { el, figure, freshId } from "./dom.js";
 import { sentenceNodes } from "./words.js";
-import { textNodes, legendNodes, textLabel } from "./chips.js";
+import { textBox, legendNodes } from "./chips.js";
 import { panelNodes } from "./panels.js";
 import { player } from "./player.js";
 import { editor } from "./editor.js";
@@ -69,7 +69,7 @@ function stepper(model, root) {
   /** The fixed parts, made once; `show` redraws what depends on the event. */
   function build(state, go, ask) {
     const choices = model.get("choices");
-    const text = el("div", { class: "text", role: "group" });
+    const text = textBox(() => redraw("unfolded"));
     const legend = el("p", { class: "legend" });
     const words = el("p", { class: "words", role: "status", "aria-live": "polite" });
     const totals = el("dl", { class: "totals" });
@@ -84,7 +84,7 @@ function stepper(model, root) {
     const setup = editor(choices, ask);
     const frame = el("section", { class: "ngc stepper", tabindex: "0", role: "group", "aria-label": "Stepper",
       "aria-describedby": keysId, "data-lm-suppress-shortcuts": "true", onkeydown: controls.key },
-      el("div", { class: "panel stage" }, setup.node, windows, controls.node, text, legend,
+      el("div", { class: "panel stage" }, setup.node, windows, controls.node, text.node, legend,
         el("div", { class: "two say" }, words, totals),
         see),
       evidence);
@@ -100,8 +100,7 @@ function stepper(model, root) {
         shownDoc = doc;
       }
       controls.show();
-      text.replaceChildren(...textNodes(doc, at, width || 800, state.unfolded, () => redraw("unfolded")));
-      text.setAttribute("aria-label", textLabel(doc, at));
+      text.show(doc, at, width || 800, state.unfolded);
       legend.replaceChildren(...legendNodes(doc, at));
       words.replaceChildren(...sentenceNodes(doc, event.s));
       totals.replaceChildren(...totalNodes(event));
@@ -124,7 +123,7 @@ function stepper(model, root) {
       if (cls) frame.querySelector(`button.${cls}`)?.focus();
     };
     const resized = () => {
-      const now = text.clientWidth;
+      const now = text.node.clientWidth;
       if (Math.abs(now - width) < 24) return; // a scroll bar that comes and goes is no news
       width = now;
       show();
