@@ -75,7 +75,10 @@ export function player(state, go, playing) {
   function key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const tag = event.target.tagName;
-    if (["INPUT", "TEXTAREA", "SELECT", "SUMMARY"].includes(tag)) return;
+    if (["INPUT", "TEXTAREA", "SELECT", "SUMMARY"].includes(tag)) {
+      event.stopPropagation(); // or the notebook takes Enter for itself
+      return;
+    }
     if (event.key === " " && tag === "BUTTON") return;
     const move = { ArrowLeft: () => go(state.at - 1), ArrowRight: () => go(state.at + 1),
       Home: () => go(0), End: () => go(last()), " ": toggle }[event.key];
