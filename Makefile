@@ -56,7 +56,7 @@ check: .venv/dev.done .venv/engine.done
 	$(PYTHON_HERE) -m ruff check .
 	$(PYTHON_HERE) -m ruff format --check .
 	$(PYTHON_HERE) -m mypy
-	$(PYTHON_HERE) -m pytest -m "(browser or slow) and not soak" $(ARGS)
+	$(PYTHON_HERE) -m pytest -n 2 --dist loadfile -m "(browser or slow) and not soak" $(ARGS)
 
 soak: .venv/dev.done .venv/engine.done
 	NGRAM_SOAK=1 NGRAM_FUZZ_SECONDS=3600 $(PYTHON_HERE) -m pytest -m "not browser" $(ARGS)

@@ -8,12 +8,11 @@ repo2docker 2026.4.0 for Python 3.13.)
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
 from pathlib import Path
 
-from tools import REPO, committed_files, new_venv, other_pythons, pip_install, run
+from tools import REPO, copy_repository, new_venv, other_pythons, pip_install, run
 
 BASE = (
     "ipywidgets==8.1.7",
@@ -44,15 +43,6 @@ def replay(folder: Path, python: str) -> tuple[Path, Path]:
     )
     run([venv, "-m", "pip", "check"])
     return venv, repo
-
-
-def copy_repository(target: Path) -> Path:
-    """The files git knows, as they are now."""
-    for source in committed_files():
-        to = target / source.relative_to(REPO)
-        to.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, to)
-    return target
 
 
 if __name__ == "__main__":

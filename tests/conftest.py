@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import signal
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from tools import copy_repository, run
 
 import ngram_core
-
-MEASURED = pytest.StashKey[list[str]]()
 
 
 def pytest_configure() -> None:
@@ -24,16 +26,31 @@ def pytest_report_header() -> str:
 
 
 @pytest.fixture
-def measured(pytestconfig: pytest.Config) -> Callable[[str], None]:
+def measured(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
     """`measured("lesson 00: 4.1 s")` prints that line below the results."""
-    return pytestconfig.stash.setdefault(MEASURED, []).append
+    return functools.partial(record_property, "measured")
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    lines = config.stash.get(MEASURED, [])
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from the source distribution, which is built from a copy: as for publishing."""
+    folder = tmp_path_factory.mktemp("wheel")
+    repo = copy_repository(folder / "repo")
+    run([sys.executable, "-m", "build", "--outdir", folder / "dist", repo])
+    (built,) = (folder / "dist").glob("*.whl")
+    return built
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    lines = [
+        value
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", "") == "call"
+        for name, value in report.user_properties
+        if name == "measured"
+    ]
     if lines:
         terminalreporter.section("measured")
         for line in lines:
-            terminalreporter.write_line(line)
+            terminalreporter.write_line(str(line))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tools import BUILD, ENGINE_TESTS, REPO, SHORT, need, run
+from tools import BUILD, ENGINE_TESTS, SHORT, need, run
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +67,3 @@ def test_a_planted_overrun_is_seen(sanitized: dict[str, str]) -> None:
     )
     with pytest.raises(AssertionError, match="AddressSanitizer"):
         run([sys.executable, "-c", code], cwd=FOLDER, env=sanitized)
-
-
-def test_only_the_engine_is_copied(sanitized: dict[str, str]) -> None:
-    assert not (REPO / "ngram_core" / "_lessons").exists()

@@ -32,7 +32,7 @@ def run(
     done = subprocess.run(
         [os.fspath(part) for part in command],
         cwd=cwd,
-        env={**os.environ, **(env or {})},
+        env={**clean_environment(), **(env or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -43,6 +43,12 @@ def run(
     shown = " ".join(os.fspath(part) for part in command)
     assert done.returncode == 0, f"exit {done.returncode}: {shown}\n{done.stdout[-6000:]}"
     return done.stdout
+
+
+def clean_environment() -> dict[str, str]:
+    """Ours, less what a make, a virtual environment or a PYTHONPATH that we run in would add."""
+    ours = {"MAKEFLAGS", "MAKELEVEL", "PYTHONPATH", "VIRTUAL_ENV"}
+    return {name: value for name, value in os.environ.items() if name not in ours}
 
 
 def need(*tools: str) -> None:
@@ -75,6 +81,15 @@ def committed_files() -> list[Path]:
         for path in REPO.rglob("*")
         if path.is_file() and not made & set(path.relative_to(REPO).parts)
     ]
+
+
+def copy_repository(target: Path) -> Path:
+    """The files git knows, as they are now."""
+    for source in committed_files():
+        to = target / source.relative_to(REPO)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, to)
+    return target
 
 
 @cache

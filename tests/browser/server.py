@@ -19,6 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tools import clean_environment
+
 NO_NEWS = {
     "@jupyterlab/apputils-extension:notification": {
         "fetchNews": "false",
@@ -63,11 +65,12 @@ class JupyterServer:
         self.token = "" if own else secrets.token_hex(8)
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = home / "server.log"
-        self._configure(root, own)
+        self._own = own
+        self._configure(root)
         self._process = self._start(command, cwd)
         self._wait_until_up(seconds)
 
-    def _configure(self, root: Path | None, own: bool) -> None:
+    def _configure(self, root: Path | None) -> None:
         server: dict[str, Any] = {
             "ip": "127.0.0.1",
             "port": self.port,
@@ -79,14 +82,14 @@ class JupyterServer:
             root.mkdir(parents=True, exist_ok=True)
             server["root_dir"] = str(root)
         app: dict[str, Any] = {"expose_app_in_browser": True}
-        if not own:
+        if not self._own:
             settings = self.home / "settings"
             settings.mkdir(parents=True)
             (settings / "overrides.json").write_text(json.dumps(NO_NEWS))
             app["app_settings_dir"] = str(settings)
         config = {
             "ServerApp": server,
-            "IdentityProvider": {} if own else {"token": self.token},
+            "IdentityProvider": {} if self._own else {"token": self.token},
             "LabApp": app,
             "JupyterNotebookApp": app,
         }
@@ -96,7 +99,8 @@ class JupyterServer:
     def _start(
         self, command: Sequence[str | os.PathLike[str]], cwd: Path | None
     ) -> subprocess.Popen[bytes]:
-        env = os.environ | {
+        env = clean_environment() if self._own else dict(os.environ)
+        env |= {
             "JUPYTER_CONFIG_DIR": str(self.home / "config"),
             "JUPYTER_RUNTIME_DIR": str(self.home / "runtime"),
             "JUPYTER_DATA_DIR": str(self.home / "data"),
