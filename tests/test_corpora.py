@@ -145,10 +145,10 @@ def test_a_slice_ends_at_the_last_newline(
     blocks = (text[i : i + block] for i in range(0, len(text), block))
     wanted = text[: text.rfind(b"\n", 0, n_bytes) + 1] if n_bytes else b""
     if wanted:
-        assert b"".join(corpora._first_bytes(blocks, n_bytes, "it")) == wanted
+        assert b"".join(corpora.base.first_bytes(blocks, n_bytes, "it")) == wanted
     else:
         with pytest.raises(InputError, match="no newline in the first"):
-            list(corpora._first_bytes(blocks, n_bytes, "it"))
+            list(corpora.base.first_bytes(blocks, n_bytes, "it"))
 
 
 def test_slices_of_real_text(library: Corpus) -> None:

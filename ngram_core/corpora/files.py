@@ -1,42 +1,25 @@
-"""Texts to count and to replay: what is on every machine, and the reader's own.
-
-    >>> corpus = python_source()
-    >>> text = b"".join(corpus.blocks(n_bytes=1000))
-    >>> len(text) <= 1000, text.endswith(b"\\n")
-    (True, True)
-
-A corpus is a list of text files, taken as one long text. Its tokens are kept in the user's
-cache folder, so that the second time costs nothing.
-"""
+"""Texts in files: the reader's own, and what is on every machine."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
+from .. import machine
+from ..errors import FormatError, InputError
+from ..files import PathLike, explain, open_file
+from ..tokenizers.text import BLOCK_BYTES, Utf8Decoder
+from .base import Text
 
-from . import machine
-from .errors import FormatError, InputError
-from .files import PathLike, atomic_write, explain, open_file
-from .tokenizers import Tokenizer, Tokens
-from .tokenizers.text import BLOCK_BYTES, Utf8Decoder
-
-Progress = Callable[[float], None]
-"""Called with the fraction done, 0.0 to 1.0; what it raises stops the work."""
-
-_TOKENS_VERSION = b"1"  # change it when encoding changes, and old cached tokens are left alone
 _MEMORY_PER_BYTE = 20  # llama.cpp's maps take 10 GB for 541 MB of text
 
 
 @dataclass(frozen=True)
-class Corpus:
+class Corpus(Text):
     """Text files as one text, checked to be UTF-8.
 
     Args:
@@ -53,63 +36,8 @@ class Corpus:
     digest: str
     skipped: tuple[tuple[Path, str], ...] = ()
 
-    def blocks(self, n_bytes: int | None = None) -> Iterator[bytes]:
-        """The text, or its first `n_bytes` cut at the last newline, in blocks.
-
-        Raises:
-            InputError: `n_bytes` is below 1, or no newline is in them.
-        """
-        blocks = (block for path in self.files for block in _read(path))
-        if n_bytes is None or n_bytes >= self.n_bytes:
-            return blocks
-        if n_bytes < 1:
-            raise InputError(f"{n_bytes} bytes of {self.name}: need at least 1")
-        return _first_bytes(blocks, n_bytes, self.name)
-
-    def tokens(
-        self,
-        tokenizer: Tokenizer,
-        n_bytes: int | None = None,
-        progress: Progress | None = None,
-        keep: bool = True,
-    ) -> Tokens:
-        """The token ids of the text, or of its first `n_bytes` cut at the last newline.
-
-        Args:
-            tokenizer: what encodes it.
-            n_bytes: how much of the text; all of it by default.
-            progress: called with the fraction done.
-            keep: whether to look for the tokens in the user's cache folder, and put them there.
-                Never done for a tokenizer whose vocabulary grows.
-
-        Returns:
-            int32, one dimension; read-only and backed by the cached file if there is one.
-
-        Cost: about 0.1 s a megabyte the first time.
-        """
-        total = min(n_bytes or self.n_bytes, self.n_bytes)
-
-        def parts() -> Iterator[Tokens]:
-            blocks = _told(self.blocks(n_bytes), total, progress)
-            return tokenizer.encode_blocks(blocks, self.name)
-
-        cached = self._cached(tokenizer, n_bytes) if keep and not tokenizer.grows else None
-        if cached is not None:
-            with contextlib.suppress(OSError, ValueError):
-                return _mapped(cached)
-            with contextlib.suppress(OSError):  # no such place, or no space: do without
-                _keep(parts(), cached)
-                return _mapped(cached)
-        arrays = list(parts())
-        return np.concatenate(arrays) if arrays else np.empty(0, np.int32)
-
-    def _cached(self, tokenizer: Tokenizer, n_bytes: int | None) -> Path | None:
-        folder = cache_folder()
-        if folder is None:
-            return None
-        size = b"all" if n_bytes is None or n_bytes >= self.n_bytes else str(n_bytes).encode()
-        parts = (_TOKENS_VERSION, self.digest.encode(), size, tokenizer.fingerprint.encode())
-        return folder / "tokens" / f"{hashlib.sha256(b' '.join(parts)).hexdigest()}.i32"
+    def all_blocks(self) -> Iterator[bytes]:
+        return (block for path in self.files for block in _read(path))
 
 
 # ---- which corpora there are ------------------------------------------------------------
@@ -165,7 +93,7 @@ def from_files(paths: Sequence[PathLike]) -> Corpus:
     return scan.corpus(name)
 
 
-def sizes_for_memory(corpus: Corpus, free_bytes: int | None = None) -> tuple[int, ...]:
+def sizes_for_memory(corpus: Text, free_bytes: int | None = None) -> tuple[int, ...]:
     """Sizes of a corpus, in bytes, whose static cache this machine can build as llama.cpp does.
 
     Args:
@@ -185,19 +113,6 @@ def sizes_for_memory(corpus: Corpus, free_bytes: int | None = None) -> tuple[int
         if size <= most
     ]
     return tuple(sizes) or (min(corpus.n_bytes, 1_000_000),)
-
-
-def cache_folder() -> Path | None:
-    """Where this user's caches belong, None if the system does not say."""
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(given):
-        return Path(given) / "ngram-core"
-    try:
-        home = Path.home()
-    except RuntimeError:
-        return None
-    where = {"darwin": "Library/Caches", "win32": "AppData/Local"}.get(sys.platform, ".cache")
-    return home / where / "ngram-core"
 
 
 # ---- reading ------------------------------------------------------------------------------
@@ -271,42 +186,3 @@ def _checked(path: Path) -> Iterator[bytes]:
         decoder.feed(block)
         yield block
     decoder.finish()
-
-
-def _first_bytes(blocks: Iterable[bytes], n_bytes: int, name: str) -> Iterator[bytes]:
-    """The first `n_bytes` of a longer text, cut after the last newline in them."""
-    left, found = n_bytes, False
-    held = b""  # what follows the last newline so far; dropped if there is no other
-    for block in blocks:
-        held += block[:left]
-        left -= len(block)
-        line_end = held.rfind(b"\n") + 1
-        if line_end:
-            yield held[:line_end]
-            found, held = True, held[line_end:]
-        if left <= 0:
-            break
-    if not found:
-        raise InputError(f"no newline in the first {n_bytes} bytes of {name}; take more of it")
-
-
-def _told(blocks: Iterable[bytes], total: int, progress: Progress | None) -> Iterator[bytes]:
-    """The same blocks; `progress` is told when one has been dealt with."""
-    done = 0
-    for block in blocks:
-        yield block
-        done += len(block)
-        if progress is not None:
-            progress(min(done / total, 1.0))
-
-
-def _keep(parts: Iterable[Tokens], path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path) as file:
-        for part in parts:
-            file.write(part.astype("<i4", copy=False).data)
-
-
-def _mapped(path: Path) -> Tokens:
-    """Cached tokens, read from the disk as they are used."""
-    return np.asarray(np.memmap(path, np.dtype("<i4"), "r"))
