@@ -8,14 +8,13 @@ between           what stands between two tokens in the text: " " for words, els
 first, text       tokens of the text from place `first` (0-based) to the window's end
 start, end, total tokens before the window, up to its end, of the whole text
 caches            {"context" | "dynamic" | "static": "on" | "off" | "empty"}
-limits            {"context": [[a_1, p_1], ...], "dynamic": ..., "static": [[a_2, p_2]]}
 n_draft, weight   guesses a pass; the factor of the static weight
 events            in order, each with
     k             "d": one run of the rule, or "c": one pass of the model
     l             tokens of the text before it, guesses left out
     t             [drafted, accepted, passes, tokens] after it
     s             its sentence: strings and segments [kind, ...] (see sentences.py)
-    "d" also      o: how many guesses stand open before it (those of the events before it),
+    "d" also      o: how many guesses stand open before it: the latest drafts with a token,
                   y: the token or null, c and n: its cache and n,
                   r: rows [cache, n, verdict, F, a, share, p, left, right, best, followers,
                      rest, rest_sum], or [cache, n, verdict] for an n-gram not seen;
@@ -26,7 +25,6 @@ events            in order, each with
                      for each new token, 0 where the text was too short
     followers     [token, count, weight, score], highest score first
 see               [event, label, hint]: instructive steps
-end_sentence      the totals in words
 """
 
 from __future__ import annotations
@@ -84,12 +82,10 @@ def document(
         "end": len(story.text),
         "total": story.n_tokens,
         "caches": _caches(story),
-        "limits": _limits(story),
         "n_draft": story.settings.n_draft,
         "weight": story.settings.rule.weight,
         "events": events,
         "see": [list(mark) for mark in landmarks(story)],
-        "end_sentence": summary(story),
         "pieces": [_piece(piece) for piece in vocabulary.pieces],
         "ids": vocabulary.ids,
     }
@@ -114,19 +110,6 @@ def _caches(story: Story) -> dict[str, str]:
     sizes = {"context": 1, "dynamic": story.n_earlier, "static": story.n_corpus}
     state = {name: "on" if size else "empty" for name, size in sizes.items()}
     return {name: state[name] if getattr(settings, name) else "off" for name in sizes}
-
-
-def _limits(story: Story) -> dict[str, list[list[int]]]:
-    rule = story.settings.rule
-    return {
-        "context": [
-            list(pair) for pair in zip(rule.context_sum, rule.context_percent, strict=True)
-        ],
-        "dynamic": [
-            list(pair) for pair in zip(rule.dynamic_sum, rule.dynamic_percent, strict=True)
-        ],
-        "static": [[rule.static_sum, rule.static_percent]],
-    }
 
 
 def _event(event: Event, story: Story, vocabulary: Vocabulary) -> dict[str, Any]:

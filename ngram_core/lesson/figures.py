@@ -35,8 +35,3 @@ def plural(n: int, word: str) -> str:
     """A number with its word: "1 guess", "3 guesses"."""
     ending = "es" if word.endswith(("s", "sh", "ch", "x")) else "s"
     return f"{n:,} {word}" if n == 1 else f"{n:,} {word}{ending}"
-
-
-def ratio(top: int, bottom: int) -> str:
-    """A ratio with two decimals, or a dash where there is none."""
-    return f"{top / bottom:.2f}" if bottom else "–"
