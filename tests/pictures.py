@@ -76,7 +76,13 @@ PICTURES = (
     Picture("01-exercise", f"{LESSON_01}Exercise(lesson01.BOTH_TESTS)", ".asked"),
     Picture("03-predict", f"{LESSON_03}Predict(lesson03.ALLOCATIONS)", ".asked"),
     Picture("03-word-86", f"{STEPPER}Stepper(word=86)", STAGE),
-    Picture("03-live", LIVE, ".ngram-live", ".js-plotly-plot >> text=nocopy >> nth=0"),
+    Picture(
+        "03-live",
+        LIVE,
+        ".ngram-live",
+        to=".js-plotly-plot",
+        until=".js-plotly-plot >> text=nocopy >> nth=0",
+    ),
     Picture("03-exercise", f"{LESSON_03}Exercise(lesson03.WORD_86)", ".asked"),
 )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..errors import InputError
 from .copying import allocations_to_copy, copies
 from .experiment import Experiment
@@ -77,8 +79,11 @@ def time_of_copies(x: Experiment) -> Task:
 
 
 def _check_time(typed: str, x: Experiment) -> Answer:
+    number = typed.replace("µs", "").strip()
+    if re.fullmatch(r"\d{1,3}(,\d{3})+", number):  # as in 42,000
+        number = number.replace(",", "")
     try:
-        given = float(typed.replace(",", ".").replace("µs", "").strip())
+        given = float(number.replace(",", "."))
     except ValueError:
         return Answer(False, "This needs a number of microseconds.")
     right = (_STATIC + _OTHER) * _NS / 1000

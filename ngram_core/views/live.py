@@ -16,7 +16,7 @@ from ..lesson.experiment import Experiment
 from ..lesson.findings import Result, corpus_name, describe, results
 from ..lesson.pump import Pump
 from ..lesson.table import table
-from .figure import Layout, Trace, the_figure
+from .figure import Layout, LiveFigure, Trace
 from .plot_layout import Colours, layout
 from .plots import traces
 from .switchboard import Figures, Switchboard
@@ -32,7 +32,7 @@ _GONE_SECONDS = 20
 """A page that has drawn nothing for so long was closed: the run pauses."""
 
 _open: Live | None = None
-"""The one view of this kernel."""
+"""The one view of this kernel: each brings 5 MB of JavaScript to the page."""
 
 
 class Live(W.VBox):  # type: ignore[misc]  # ipywidgets ships no types
@@ -56,8 +56,7 @@ class Live(W.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         self._tabled_at = 0.0
         self.board = Switchboard()
         self.figures = Figures(table(self.experiment))
-        self.plots = the_figure(*self._pictures())
-        self.plots.draw_again = self._draw
+        self.plots = LiveFigure(*self._pictures())
         self._show(True)
         super().__init__([self.board, self.plots.widget, self.figures])
         self.add_class("ngram-live")
@@ -76,9 +75,12 @@ class Live(W.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         except NgramError as error:
             self._error = f"{str(error)[:1].upper()}{str(error)[1:]}."
         except Exception as error:
-            traceback.print_exc()
-            self._error = f"Something went wrong in the kernel: {error!r}."
+            self._went_wrong(error)
         self._show(True)
+
+    def _went_wrong(self, error: Exception) -> None:
+        traceback.print_exc()
+        self._error = f"Something went wrong in the kernel: {error!r}."
 
     def do(self, action: str, value: Any = None) -> None:
         """What a press does: start, resume, pause, stop, size, switch or preset."""
@@ -108,7 +110,11 @@ class Live(W.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         silent = time.monotonic() - self._heard_at
         if self.board.seen >= 0 and not self._keeps_up() and silent > _GONE_SECONDS:
             self.experiment.pause()
-        return self.experiment.work()
+        try:
+            return self.experiment.work()
+        except Exception as error:
+            self._went_wrong(error)
+            return False
 
     def _keeps_up(self) -> bool:
         return self.board.seen < 0 or self.board.seen >= self._frame
@@ -117,6 +123,7 @@ class Live(W.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         self._heard_at = time.monotonic()
 
     def _page_changed(self, _change: Any) -> None:
+        self.plots.attached = bool(self.board.page.get("drawn"))
         self._draw()
 
     def _show(self, whole: bool) -> None:
@@ -183,5 +190,6 @@ class Live(W.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         self.pump.stop()
         self.experiment.close()
         self.board.close()
+        self.plots.close()
         self.figures.close()
         super().close()

@@ -255,8 +255,8 @@ def _bar(rows: Sequence[str], pattern: str, fill: float, colours: Colours) -> di
             "fillmode": "replace",
             "fgcolor": inks if pattern == "." else hues,
             "bgcolor": [colours["panel"]] * len(rows),
-            "size": 6,
-            "solidity": 0.3 if pattern == "." else 0.5,
+            "size": 5 if pattern == "." else 6,
+            "solidity": 0.4 if pattern == "." else 0.5,
         }
     return made
 

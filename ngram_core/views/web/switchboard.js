@@ -2,6 +2,7 @@
 // It shows the document that the kernel sends and says what the reader pressed; no figure is
 // made here. Elements are made once and then brought up to date, so that the focus stays.
 import { el, freshId, seen } from "./dom.js";
+import { keepArrows } from "./keys.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const ICONS = { start: "▶", resume: "▶", pause: "❚❚", stop: "■" };
@@ -27,7 +28,8 @@ function switchboard(model, root) {
   const [run, say, bar, lamp, corpus, toggles, stages] = parts.map((part) => part.node);
   const error = el("p", { class: "no error", role: "alert" });
   const trouble = (text) => setText(error, text);
-  const frame = el("section", { class: "ngc board", role: "group", "aria-label": "Experiment", "data-lm-suppress-shortcuts": "true" },
+  const frame = el("section", { class: "ngc board", role: "group", "aria-label": "Experiment",
+    "data-lm-suppress-shortcuts": "true", onkeydown: keepArrows },
     el("div", { class: "panel" },
       el("div", { class: "top" }, say, run, bar), error, lamp,
       el("div", { class: "set" }, corpus, toggles), stages));
@@ -40,10 +42,18 @@ function switchboard(model, root) {
     model.set("seen", doc.frame); // the kernel sends no faster than pages take it in
     quietly(() => model.save_changes());
   };
+  let drawn = 0; // how often the plots beside the board were drawn from scratch
   const onPage = () => {
-    model.set("page", { width: Math.floor(root.clientWidth), ...theme(frame) });
+    if (drawn === 0 && plotsOf(root)?.data?.length) drawn = 1;
+    model.set("page", { width: Math.floor(root.clientWidth), drawn, ...theme(frame) });
     quietly(() => model.save_changes());
   };
+  const onPlots = (event) => {
+    if (plotsOf(root) !== event.detail.element) return;
+    drawn += 1;
+    onPage();
+  };
+  document.addEventListener("plotlywidget-after-render", onPlots);
   model.on("change:board", onBoard);
   onBoard();
 
@@ -55,8 +65,12 @@ function switchboard(model, root) {
     model.off("change:board", onBoard);
     sizer.disconnect();
     themer.disconnect();
+    document.removeEventListener("plotlywidget-after-render", onPlots);
   };
 }
+
+/** The plotly figure that stands in the same view as this board. */
+const plotsOf = (root) => root.closest(".ngram-live")?.querySelector(".js-plotly-plot");
 
 /** The colours in force here, for the plots, which the kernel draws. */
 function theme(frame) {

@@ -1,0 +1,6 @@
+// Keys that the notebook around a view would take away.
+
+/** Arrow keys choose among radio buttons and scroll tables: they stay inside. */
+export function keepArrows(event) {
+  if (event.key.startsWith("Arrow")) event.stopPropagation();
+}

@@ -1,0 +1,214 @@
+"""The live view without a browser: presses, errors in words, back-pressure, clean ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("anywidget")
+pytest.importorskip("plotly")
+
+import ipywidgets
+
+from ngram_core.lesson.examples import EXAMPLES
+from ngram_core.lesson.experiment import Experiment
+from ngram_core.lesson.material import Material
+from ngram_core.tokenizers import ByteTokenizer
+from ngram_core.views import live as live_module
+from ngram_core.views.live import Live
+from ngram_core.views.plot_layout import WIDE, faint, layout
+from ngram_core.views.plots import traces
+
+COLOURS = live_module._LIGHT
+
+
+@pytest.fixture(autouse=True)
+def _no_widgets_left() -> Iterator[None]:
+    yield
+    ipywidgets.Widget.close_all()
+
+
+def small_experiment(times: int = 1) -> Experiment:
+    tokenizer = ByteTokenizer()
+    text = times * "".join(example.text for example in EXAMPLES.values())
+    return Experiment(Material(tokenizer.encode(text), "the examples", tokenizer), sizes=(0,))
+
+
+@pytest.fixture
+def live() -> Iterator[Live]:
+    made = Live(small_experiment())
+    yield made
+    made.close()
+
+
+def press(live: Live, action: str, value: Any = None) -> None:
+    """What arrives when a reader presses something on the page."""
+    live.board._handle_custom_msg({"action": action, "value": value}, [])
+
+
+def run(live: Live, *presses: tuple[str, Any]) -> None:
+    """Presses, then waits for the work to end, in an event loop as a kernel has."""
+
+    async def main() -> None:
+        for action, value in presses:
+            press(live, action, value)
+        while live.pump.running:
+            await asyncio.sleep(0)
+        assert asyncio.all_tasks() == {asyncio.current_task()}, "no task is left"
+
+    asyncio.run(main())
+
+
+def test_a_press_on_start_runs_to_the_end(live: Live) -> None:
+    assert live.board.board["state"] == "ready"
+    run(live, ("start", None))
+    board = live.board.board
+    assert board["state"] == "done"
+    assert board["error"] == ""
+    assert len(live.figures.table["rows"]) == 1
+    run(live, ("switch", ["copy_followers", False]), ("start", None))
+    assert live.board.board["light"][0] == "same"
+    assert [row.stage for row in live.results()] == ["upstream", "nocopy"]
+    assert "Same drafts." in repr(live)
+
+
+def test_presets_set_all_switches(live: Live) -> None:
+    press(live, "switch", ["ties", "token"])
+    assert [pressed for _name, pressed in live.board.board["presets"]] == [False, False]
+    press(live, "preset", "nocopy")
+    assert [pressed for _name, pressed in live.board.board["presets"]] == [False, True]
+    assert [switch["value"] for switch in live.board.board["switches"]] == [False, "library"]
+
+
+def test_run_works_without_an_event_loop(live: Live) -> None:
+    live.run("upstream")
+    live.run("nocopy")
+    assert live.board.board["state"] == "done"
+    press(live, "start")
+    assert "run_to_end" in live.board.board["error"], "there is no loop, and the view says so"
+
+
+@pytest.mark.parametrize(
+    ("action", "value", "words"),
+    [
+        ("size", 7, "There is no corpus of 7 MB"),
+        ("switch", ["colour", "red"], "There is no toggle 'colour'"),
+        ("dance", None, "Something went wrong in the kernel"),
+        (None, None, "Something went wrong in the kernel"),
+    ],
+)
+def test_errors_are_told_on_the_board(
+    live: Live, action: Any, value: Any, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    press(live, action, value)
+    assert live.board.board["error"].startswith(words)
+    assert ("Traceback" in capsys.readouterr().err) == ("kernel" in words)
+    press(live, "preset", "nocopy")
+    assert live.board.board["error"] == "", "the next press that works clears it"
+
+
+def test_an_error_in_the_middle_of_a_run_is_told(
+    live: Live, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Experiment, "_open", lambda _self: 1 / 0)
+    run(live, ("start", None))
+    assert "ZeroDivisionError" in live.board.board["error"]
+    assert live.board.board["state"] == "failed"
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_a_figure_that_cannot_be_drawn_is_told(
+    live: Live, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(live, "_draw", lambda: 1 / 0)
+    run(live, ("start", None))
+    assert "could not be drawn" in live.board.board["error"]
+    assert live.board.board["state"] == "done"
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_a_new_view_closes_the_one_before(live: Live) -> None:
+    live.run("upstream")
+    replaced = live.experiment
+    again = Live(small_experiment())
+    names = [type(w).__name__ for w in ipywidgets.widgets.widget._instances.values()]
+    assert names.count("FigureWidget") == names.count("Switchboard") == 1
+    press(live, "start")
+    assert not replaced.working
+    assert "closed" in live._error
+    again.close()
+    again.close()
+    assert live_module._open is None
+
+
+def test_closing_in_the_middle_leaves_no_task() -> None:
+    live = Live(small_experiment(times=100))
+
+    async def main() -> None:
+        press(live, "start")
+        await asyncio.sleep(0.01)
+        assert live.pump.running
+        live.close()
+        await asyncio.sleep(0.01)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(main())
+    assert live.experiment.run is not None
+    assert 0 < live.experiment.run.line.fraction < 1
+    assert live.experiment.run.replay is None
+
+
+def test_a_page_that_went_away_pauses_the_run(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_module, "_GONE_SECONDS", 0.0)
+    live.board.seen = 0  # a page was there, and has drawn nothing since
+    run(live, ("start", None))
+    assert live.board.board["state"] == "paused"
+
+
+def test_nothing_is_sent_to_plots_that_are_not_there_yet(live: Live) -> None:
+    live.run("upstream")
+    assert not any(trace.x for trace in live.plots.widget.data[:16])
+    live.board.page = {"width": 600, "drawn": 1, "colours": {**COLOURS, "text": "#e8eaed"}}
+    drawn = live.plots.widget
+    assert any(len(trace.x) for trace in drawn.data[:16] if trace.x is not None)
+    assert drawn.layout.width == 592
+    assert drawn.layout.annotations[0].font.color == "#e8eaed"
+
+
+def test_the_saved_notebook_says_it_in_words(live: Live) -> None:
+    live.run("upstream")
+    assert live._repr_mimebundle_()["text/plain"] == live.describe()
+
+
+@pytest.mark.parametrize("width", [200, 232, 352, WIDE - 1, WIDE, 1172])
+def test_all_plots_fit_into_any_width(live: Live, width: int) -> None:
+    live.run("upstream")
+    made = layout(live.experiment, width, COLOURS)
+    assert made["width"] == width
+    boxes = []
+    for number in ("", "2", "3", "4"):
+        left, right = made[f"xaxis{number}"]["domain"]
+        bottom, top = made[f"yaxis{number}"]["domain"]
+        assert 0 <= left < right <= 1
+        assert 0 <= bottom < top <= 1
+        boxes.append((left, right, bottom, top))
+    for i, (left, right, bottom, top) in enumerate(boxes):
+        for other in boxes[i + 1 :]:
+            apart = right <= other[0] or other[1] <= left or top <= other[2] or other[3] <= bottom
+            assert apart, "two plots overlap"
+
+
+def test_there_are_always_as_many_traces(live: Live) -> None:
+    counts = {len(traces(live.experiment, 900, COLOURS))}
+    for change in ({}, {"copy_followers": False}, {"ties": "token"}, {"copy_followers": True}):
+        live.experiment.choose(**change)
+        live.experiment.run_to_end()
+        counts.add(len(traces(live.experiment, 900, COLOURS)))
+    live.experiment.choose(score="exact")
+    live.experiment.run_to_end()
+    counts.add(len(traces(live.experiment, 900, COLOURS)))
+    assert len(counts) == 1
+    assert faint("#102030", 0.5) == "rgba(16,32,48,0.5)"
