@@ -14,7 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_core import corpora, machine
-from ngram_core.corpora import Corpus, from_files, from_folder, python_source, sizes_for_memory
+from ngram_core.corpora import (
+    Corpus,
+    from_files,
+    from_folder,
+    get_corpus,
+    python_source,
+    sizes_for_memory,
+)
 from ngram_core.errors import FormatError, InputError
 from ngram_core.tokenizers import ByteTokenizer, WordTokenizer
 from ngram_core.tokenizers.text import BLOCK_BYTES
@@ -126,6 +133,21 @@ def test_a_named_file_that_is_no_text_is_an_error(tmp_path: Path) -> None:
         from_files([empty])
     with pytest.raises(InputError, match="all files are empty"):
         from_files([empty, empty])
+
+
+def test_corpora_have_names_and_paths_work_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "prose", "my own\n")
+    assert get_corpus("python").name == "python"
+    assert b"".join(get_corpus("./prose").blocks()) == b"my own\n"
+    assert b"".join(get_corpus(str(tmp_path)).blocks()) == b"my own\n"
+    assert get_corpus("server-log").n_bytes == 1_000_000
+    with pytest.raises(InputError, match=r"no corpus, file or folder 'none'; corpora are: python,"):
+        get_corpus("none")
+    with pytest.raises(InputError, match="0 bytes of server-log: need at least 1"):
+        get_corpus("server-log", n_bytes=0)
 
 
 # ---- how much of them ---------------------------------------------------------------------

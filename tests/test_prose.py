@@ -30,7 +30,7 @@ from ngram_core.corpora.prose import ARTICLE_TOKENS
 from ngram_core.corpora.vocabulary import other_words
 from ngram_core.corpora.workloads.reading import articles_text
 from ngram_core.errors import InputError
-from ngram_core.tokenizers import ByteTokenizer, QwenTokenizer, Tokenizer, Tokens
+from ngram_core.tokenizers import ByteTokenizer, QwenTokenizer, Tokenizer, Tokens, WordTokenizer
 
 TEXT = np.array([1, 2, 3, 1, 2, 4, 1, 3, 3, 2, 1, 5, 2, 3, 4, 6, 1, 2, 3], np.int32)
 """Its last two tokens stood together before: it can go on for ever."""
@@ -142,9 +142,13 @@ def test_recipes_that_cannot_be(wrong: dict[str, float]) -> None:
         Recipe(**wrong)
 
 
-def test_too_small_a_text() -> None:
+def test_what_no_prose_can_be_made_of() -> None:
     with pytest.raises(InputError, match="2 tokens are too small"):
         Prose(TEXT[:2])
+    with pytest.raises(InputError, match="-1 is no seed"):
+        next(Prose(TEXT).token_blocks(seed=-1))
+    with pytest.raises(InputError, match="words has no token for a line's end"):
+        MadeProse(made_for=WordTokenizer())
 
 
 # ---- deterministic and bounded ----------------------------------------------------------------

@@ -1,7 +1,7 @@
 """A file from the network: resumed where it stopped, and checked before anybody reads it.
 
-Written with the standard library, since huggingface_hub begins anew after a broken download
-(from 1.0 on each process has a temporary file of its own).
+Written with the standard library, since huggingface_hub (as of 2.4) begins a broken download
+anew: each process has a temporary file of its own there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .base import Progress
 
 _BLOCK_BYTES = 1 << 18
 _SECONDS = 30  # without a byte from the server
-_TRIES = 4  # in a row, none of which brought a byte
+_TRIES = 3  # in a row, none of which brought a byte
 
 
 @dataclass(frozen=True)

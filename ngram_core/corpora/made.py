@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import InputError
 from ..tokenizers import Tokenizer, Tokens, get_tokenizer
 from .base import Progress, Text, no_newline
 from .prose import WIKITEXT_LIKE, Prose, Recipe
@@ -36,7 +37,7 @@ class MadeProse(Text):
         made_for: the tokenizer whose tokens are made; Qwen2.5's by default.
 
     Raises:
-        InputError: too small a text.
+        InputError: too small a text, or a tokenizer that leaves out line ends.
     """
 
     endless = True
@@ -56,8 +57,10 @@ class MadeProse(Text):
         self._fingerprint = self._tokenizer.fingerprint
         text = self._tokenizer.encode(articles_text() if small_text is None else small_text)
         words = other_words(self._tokenizer, text)
-        line_end = int(self._tokenizer.encode("\n")[-1])
-        self._prose = Prose(text, words, recipe, line_end)
+        line_end = self._tokenizer.encode("\n")
+        if not len(line_end):
+            raise InputError(f"{self._tokenizer.name} has no token for a line's end; take another")
+        self._prose = Prose(text, words, recipe, int(line_end[-1]))
         what = (seed, recipe, self._fingerprint, text.tolist())
         self.digest = hashlib.sha256(repr(what).encode()).hexdigest()
 
