@@ -375,11 +375,11 @@ STAGES_THERE_ARE = ", ".join(STAGES)
         ((*STATS, "--dump-drafts", "x", "--save-dynamic", "x"), "name the same file; name two"),
         (
             ("create", "--tokens", "good.i32", "-o", "out", "--format", "ngc"),
-            "there is no format 'ngc' to write; there is: legacy",
+            "there is no format 'ngc' to write; there are: legacy, constmap",
         ),
         (
-            ("create", "--tokens", "good.i32", "-o", "out", "--format", "constmap"),
-            "there is no format 'constmap' to write; there is: legacy",
+            ("create", "--tokens", "good.i32", "-o", "out", "--format", "CONSTMAP"),
+            "there is no format 'CONSTMAP' to write; there are: legacy, constmap",
         ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
