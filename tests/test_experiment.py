@@ -14,12 +14,13 @@ from ngram_core.corpora import Corpus, from_files
 from ngram_core.lesson import copying, lesson03
 from ngram_core.lesson.board import board
 from ngram_core.lesson.examples import EXAMPLES
-from ngram_core.lesson.experiment import Experiment, Setting
+from ngram_core.lesson.experiment import Experiment
 from ngram_core.lesson.findings import describe, light_words, plain_words, results, sentence
 from ngram_core.lesson.material import MEGABYTE, Material, python_material
 from ngram_core.lesson.measured import PIECES, Line, Piece, on_shared_part, spread
 from ngram_core.lesson.published import DRAFTING_US
 from ngram_core.lesson.pump import Pump
+from ngram_core.lesson.runs import Setting
 from ngram_core.lesson.same_drafts import Comparison, DraftLog
 from ngram_core.lesson.static_cache import StaticBuild
 from ngram_core.lesson.switches import name_of

@@ -132,10 +132,11 @@ def test_a_figure_that_cannot_be_drawn_is_told(
 
 def test_a_new_view_closes_the_one_before(live: Live) -> None:
     live.run("upstream")
-    replaced = live.experiment
+    replaced, before = live.experiment, len(ipywidgets.widgets.widget._instances)
     again = Live(small_experiment())
     names = [type(w).__name__ for w in ipywidgets.widgets.widget._instances.values()]
     assert names.count("FigureWidget") == names.count("Switchboard") == 1
+    assert len(names) == before, "no part of the first view is left"
     press(live, "start")
     assert not replaced.working
     assert "closed" in live._error

@@ -17,7 +17,7 @@ other structure), the runs on the old one end; their figures stay.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal
 
@@ -25,81 +25,18 @@ from .. import machine
 from ..errors import InputError, NgramError, StateError
 from ..replay import Replay
 from ..rule import LLAMA_CPP, Rule
-from ..toggles import Toggles, stage
+from ..toggles import stage
 from .material import Material, python_material
 from .measured import Line
-from .same_drafts import Comparison, DraftLog
+from .runs import Run, Setting
+from .same_drafts import Comparison
 from .static_cache import StaticBuild
-from .switches import REFERENCE, expected_difference, name_of
+from .switches import REFERENCE, expected_difference
 
 State = Literal["ready", "preparing", "running", "paused", "stopped", "done", "failed"]
 
 SLICE_SECONDS = 0.03
 """How long one slice of work takes, about: a press on Stop waits no longer."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What one run measures: megabytes of corpus (0: no static cache) and the switches."""
-
-    size_mb: int
-    toggles: Toggles
-
-    @property
-    def name(self) -> str:
-        return name_of(self.toggles)
-
-    @property
-    def static_cache(self) -> tuple[object, ...]:
-        """Settings with the same value here read the same static cache."""
-        toggles = self.toggles
-        return self.size_mb, toggles.outer, toggles.followers, toggles.static, toggles.hash
-
-
-@dataclass
-class Run:
-    """A replay with one setting: what it measured, what it drafted, and, until its end, the
-    engine's replay itself."""
-
-    setting: Setting
-    line: Line
-    log: DraftLog = field(default_factory=DraftLog)
-    replay: Replay | None = None
-    worked_seconds: float = 0.0
-
-    @property
-    def done(self) -> bool:
-        return self.line.sample is not None and self.line.sample.done
-
-    @property
-    def unfinished(self) -> bool:
-        """Begun, and able to go on."""
-        return self.replay is not None
-
-    def work(self, seconds: float) -> None:
-        """Replays for about so many seconds, but not past the end of a piece."""
-        assert self.replay is not None, "the run was opened"
-        begun = time.monotonic()
-        while not self.done:
-            left = seconds - (time.monotonic() - begun)
-            if left <= 0:
-                break
-            assert self.line.sample is not None
-            tokens = self.line.piece_end - self.line.sample.n_replayed
-            self.line.add(self.replay.advance(tokens=tokens, seconds=left))
-        self.log.add(self.replay.drafts())
-        self.line.memory["dynamic"] = self.replay.dynamic.memory()
-        self.worked_seconds += time.monotonic() - begun
-        if self.done:
-            self.close()
-
-    def close(self) -> None:
-        """Frees the engine's part; the figures stay."""
-        if self.replay is not None:
-            dynamic = self.replay.dynamic
-            self.replay.close()
-            dynamic.close()
-            self.replay = None
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..tokenizers import Tokenizer
-from .experiment import Experiment, Light, Run
+from .experiment import Experiment, Light
 from .figures import plural
 from .material import size_of
 from .measured import on_shared_part
 from .pieces import piece_of, plain
 from .published import DRAFTING_US
+from .runs import Run
 from .switches import REFERENCE, stage_name
 
 Words = list[Any]

@@ -189,7 +189,9 @@ class Live(W.VBox):  # type: ignore[misc]  # ipywidgets ships no types
             _open = None
         self.pump.stop()
         self.experiment.close()
-        self.board.close()
         self.plots.close()
+        for widget in (self.board, self.figures, self):
+            widget.layout.close()  # a widget of its own, which would stay
+        self.board.close()
         self.figures.close()
         super().close()

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..caches import Memory
-from ..lesson.experiment import Experiment, Run
+from ..lesson.experiment import Experiment
 from ..lesson.findings import mebibytes, microseconds
 from ..lesson.published import DRAFTING_US
+from ..lesson.runs import Run
 from ..lesson.switches import nearest_stage, stage_name
 from ..toggles import Toggles
 from .figure import Trace
