@@ -19,7 +19,8 @@ MOST_MS = 50
 # Time from a key to the new sentence, drawn; 120 steps forward.
 STEP_TIMES = """async () => {
     const frame = document.querySelector('.stepper'), words = frame.querySelector('.words');
-    const press = (key) => frame.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+    const event = (key) => new KeyboardEvent('keydown', { key, bubbles: true });
+    const press = (key) => frame.dispatchEvent(event(key));
     const times = [];
     press('Home');
     for (let i = 0; i < 120; i++) {
