@@ -21,8 +21,9 @@ ngc_status ngc_check_toggles(const ngc_toggles *toggles)
                    is_within(toggles->precheck, 1) && is_within(toggles->hash, NGC_HASH_MIXED) &&
                    is_within(toggles->ties, NGC_TIES_TOKEN) &&
                    is_within(toggles->score, NGC_SCORE_EXACT) &&
-                   (toggles->followers == NGC_FOLLOWERS_CHAINED ||
-                    toggles->ties == NGC_TIES_TOKEN)
+                   (toggles->ties == NGC_TIES_TOKEN ||
+                    (toggles->followers == NGC_FOLLOWERS_CHAINED &&
+                     toggles->static_cache == NGC_STATIC_SAME))
                ? NGC_OK
                : NGC_UNSUPPORTED;
 }

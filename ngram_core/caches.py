@@ -87,6 +87,7 @@ class NgramCache:
         self.n_min = n_min
         self.n_max = n_max
         self.load_report: LoadReport | None = None
+        self._is_constmap = False
         self._handle = _native.NativeCache.empty(toggles, n_min, n_max)
 
     # ---- making -------------------------------------------------------------------------------
@@ -184,8 +185,9 @@ class NgramCache:
 
     @classmethod
     def _around(cls, handle: _native.NativeCache, toggles: Toggles) -> NgramCache:
-        """A static cache around a handle of the engine."""
+        """A constmap around its handle."""
         cache = cls.__new__(cls)
+        cache._is_constmap = True
         cache.toggles = toggles
         cache.n_min = cache.n_max = 2
         cache.load_report = None
@@ -242,7 +244,7 @@ class NgramCache:
     @property
     def is_constmap(self) -> bool:
         """Whether it is a static cache packed behind a fuse map: it cannot change or be listed."""
-        return self.n_min == self.n_max == 2 and self.toggles.static == "constmap"
+        return self._is_constmap
 
     @property
     def n_grams(self) -> int:

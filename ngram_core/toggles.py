@@ -35,7 +35,8 @@ class Toggles:
         precheck: rows whose largest count fails the tests are not scored.
         hash: the hash of an n-gram; "xor" is llama.cpp's, symmetric one.
         ties: who wins an equal score: the "library" order of GNU libstdc++'s maps, as in a
-            Linux build of llama.cpp, or the smaller "token" id. Sorted followers have "token" only.
+            Linux build of llama.cpp, or the smaller "token" id. Arrays, sorted or in a constmap,
+            have "token" only.
         score: "int32" multiplies in 32 bits, wrapping as llama.cpp does; "exact" in 64.
     """
 
@@ -57,10 +58,11 @@ class Toggles:
                 raise InputError(
                     f"toggle {name}={value!r} does not exist; choose one of: {choices}"
                 )
-        if self.followers == "sorted" and self.ties == "library":
-            raise InputError(
-                "ties='library' is a hash map's order; with followers='sorted' set ties='token'"
-            )
+        for name, arrays in (("followers", "sorted"), ("static", "constmap")):
+            if self.ties == "library" and getattr(self, name) == arrays:
+                raise InputError(
+                    f"ties='library' is a hash map's order; with {name}={arrays!r} set ties='token'"
+                )
 
     def set(self, **changes: Any) -> Toggles:
         """A copy with some switches set; unknown names and values raise InputError."""

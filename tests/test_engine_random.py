@@ -323,7 +323,7 @@ def test_rewinding_equals_never_having_fed(
 ) -> None:
     """Also after an earlier text, and also the order in which things are then merged."""
     if toggles.followers == "chained":
-        toggles = toggles.set(ties="library")
+        toggles = toggles.set(ties="library", static="same")
     first, kept, undone = (stream(vocabulary, seed + i, length) for i, length in enumerate(of_each))
     after = stream(vocabulary, seed + 3, 60)
     results = []
