@@ -81,8 +81,9 @@ class NgramCache:
     """
 
     def __init__(self, toggles: Toggles = NOCOPY.toggles, n_min: int = 1, n_max: int = 4) -> None:
-        if not 1 <= n_min <= n_max <= 4:
-            raise InputError(f"n-gram sizes {n_min} to {n_max}: need 1 <= smallest <= largest <= 4")
+        n_min, n_max = as_count(n_min, "n_min", 1, 4), as_count(n_max, "n_max", 1, 4)
+        if n_min > n_max:
+            raise InputError(f"n_min={n_min} is above n_max={n_max}: turn them around")
         self.toggles = toggles
         self.n_min = n_min
         self.n_max = n_max
