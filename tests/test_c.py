@@ -17,9 +17,6 @@ pytestmark = pytest.mark.slow
 FUZZERS = sorted((REPO / "tests" / "fuzz").glob("*.c"))
 FUZZ_SECONDS = int(os.environ.get("NGRAM_FUZZ_SECONDS", "60"))
 
-FUZZ_FLAGS = ["-std=c11", "-g", "-O1", "-Icsrc", "-fsanitize=fuzzer,address,undefined"]
-FUZZ_FLAGS += ["-fno-sanitize-recover=undefined"]
-
 
 @pytest.mark.parametrize("suites", ["run", "asan", "tsan"])
 def test_c_suites(suites: str, measured: Callable[[str], None]) -> None:
@@ -29,7 +26,7 @@ def test_c_suites(suites: str, measured: Callable[[str], None]) -> None:
     for compiler in filter(shutil.which, ("gcc", "clang")):
         if not links(compiler, flag[suites], "int main(void) { return 0; }"):
             pytest.skip(f"{compiler} cannot link with {flag[suites]} here")
-    last = make_c_tests(suites).strip().splitlines()[-1]
+    last = make("c", suites).strip().splitlines()[-1]
     done = re.fullmatch(r"(\d+) passed, 0 failed", last)
     assert done, last
     assert int(done[1]) > 0
@@ -39,27 +36,31 @@ def test_c_suites(suites: str, measured: Callable[[str], None]) -> None:
 def test_c_under_valgrind() -> None:
     """Sees what the sanitizers do not: memory that is read before it is written."""
     need("make", "gcc", "valgrind")
-    make_c_tests("run", "ONLY=none")
+    make("c", "run", "ONLY=none")
     suite = BUILD / "ctests" / "gcc-O0" / "suite"
     run(["valgrind", "-q", "--error-exitcode=9", "--leak-check=full", suite], seconds=900)
 
 
-def make_c_tests(*words: str) -> str:
-    command = ["make", "--no-print-directory", "-j2", "-C", REPO / "tests" / "c", *words]
+def make(folder: str, *words: str) -> str:
+    command = ["make", "--no-print-directory", "-j2", "-C", REPO / "tests" / folder, *words]
     return run(command, seconds=900)
+
+
+def test_the_fuzzers_seeds_with_any_compiler() -> None:
+    need("make", "gcc")
+    assert make("fuzz", "replay", "CC=gcc").count(" files") == len(FUZZERS)
 
 
 @pytest.mark.parametrize("source", FUZZERS, ids=lambda path: path.stem)
 def test_fuzzer_finds_nothing(source: Path) -> None:
-    need("clang")
+    need("make", "clang")
     if not links("clang", "-fsanitize=fuzzer", "int LLVMFuzzerTestOneInput(void) { return 0; }"):
         pytest.skip("clang has no libFuzzer here (Debian: libclang-rt-dev)")
+    make("fuzz", "fuzzers")
     folder = BUILD / "fuzz"
     found = folder / f"{source.stem}-corpus"
     found.mkdir(parents=True, exist_ok=True)
     fuzzer = folder / source.stem
-    engine = sorted((REPO / "csrc").glob("*.c"))
-    run(["clang", *FUZZ_FLAGS, "-o", fuzzer, source, *engine])
     seeds = source.parent / "corpus" / source.stem
     out = run(
         [

@@ -6,6 +6,7 @@
 
 void *fault_malloc(size_t bytes);
 void *fault_calloc(size_t n, size_t bytes);
+void *fault_realloc(void *block, size_t bytes);
 void fault_free(void *block);
 
 static atomic_int_least64_t live_blocks;
@@ -48,6 +49,12 @@ void *fault_calloc(size_t n, size_t bytes)
     void *block = fails_now() ? NULL : calloc(n, bytes);
     live_blocks += block != NULL;
     return block;
+}
+
+/* Only ever shrinks, and its failing is no error: so it is never the first to fail. */
+void *fault_realloc(void *block, size_t bytes)
+{
+    return happened && lasts ? NULL : realloc(block, bytes);
 }
 
 void fault_free(void *block)

@@ -17,8 +17,14 @@ extern const int32_t RECIPE_B[58];
 /* Ids of the words that tests name. */
 enum { THE = 1, FLOUR = 2, INTO = 3, BOWL = 4, AND = 7, STIR = 13, REST = 17, TIN = 22, BAKE = 23 };
 
-/* Every combination of the toggles; NULL past the last one. */
+/* Toggles of every kind: each structure with each other, each search, hash and score at least once.
+ * The first is nocopy, the second upstream; NULL past the last one. */
 const ngc_toggles *toggles_at(size_t i);
+
+/* Those that a test of the kind EACH is run with now, once with each of them. */
+extern const ngc_toggles *with_toggles;
+
+/* Chained maps in chained maps. */
 ngc_toggles toggles_of(int32_t copy_followers, int32_t ties, int32_t score);
 
 /* The same numbers each time; ids 0..n_vocab - 1, in runs that repeat often enough to draft. */
@@ -28,6 +34,9 @@ uint64_t random_next(uint64_t *state);
 /* A cache that counted a text token by token. */
 ngc_cache *counted(const ngc_toggles *toggles, int32_t n_min, int32_t n_max, const int32_t *text,
                    size_t length);
+
+/* The static cache of a corpus, of the kind that the toggles ask for. */
+ngc_cache *counted_static(const ngc_toggles *toggles, const int32_t *corpus, size_t length);
 
 /* A cache's file as one block of *bytes bytes, to be freed. */
 uint8_t *saved(const ngc_cache *cache, size_t *bytes);

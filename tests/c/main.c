@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "fixtures.h"
 #include "tests.h"
 
 static int n_failed_checks; /* of the test that runs */
@@ -32,21 +33,38 @@ bool check_equal(int64_t got, int64_t wanted, const char *what, const char *file
     return got == wanted;
 }
 
-#define NAMED(name) {#name, test_##name},
+typedef struct test {
+    const char *name;
+    void (*run)(void);
+    bool with_each;
+} test;
+
+#define ONCE(name) {#name, test_##name, false},
+#define WITH_EACH(name) {#name, test_##name, true},
+
+static void run(const test *test)
+{
+    size_t i = 0;
+    do {
+        int n_before = n_failed_checks;
+        with_toggles = toggles_at(i++);
+        test->run();
+        if (test->with_each && n_failed_checks > n_before) {
+            printf("with toggles_at(%zu)\n", i - 1);
+        }
+    } while (test->with_each && toggles_at(i) != NULL);
+}
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } tests[] = {ALL_TESTS(NAMED)};
+    static const test tests[] = {ALL_TESTS(ONCE, WITH_EACH)};
     int n_passed = 0, n_failed = 0;
-    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
+    for (size_t i = 0; i < LENGTH(tests); i++) {
         if (argc > 1 && strstr(tests[i].name, argv[1]) == NULL) {
             continue;
         }
         n_failed_checks = 0;
-        tests[i].run();
+        run(&tests[i]);
         if (n_failed_checks > 0) {
             printf("FAILED %s\n", tests[i].name);
         }

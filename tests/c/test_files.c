@@ -16,7 +16,7 @@ static ngc_cache *some_cache(const ngc_toggles *toggles)
 /* A buffer of any size that holds the longest record gives the same bytes. */
 void test_save_in_pieces_of_any_size(void)
 {
-    ngc_toggles toggles = *toggles_at(0);
+    ngc_toggles toggles = *with_toggles;
     ngc_cache *cache = some_cache(&toggles);
     size_t bytes;
     uint8_t *file = saved(cache, &bytes);
@@ -42,7 +42,7 @@ void test_save_in_pieces_of_any_size(void)
 /* A record that does not fit is no end: with a larger buffer it goes on where it stopped. */
 void test_save_goes_on_after_a_small_buffer(void)
 {
-    ngc_toggles toggles = *toggles_at(0);
+    ngc_toggles toggles = *with_toggles;
     ngc_cache *cache = some_cache(&toggles);
     size_t bytes, done = 0, n_written = 1;
     uint8_t *file = saved(cache, &bytes);
@@ -84,7 +84,7 @@ static ngc_status load_in_pieces(ngc_cache *cache, const uint8_t *file, size_t b
 
 void test_load_in_pieces_of_any_size(void)
 {
-    ngc_toggles toggles = *toggles_at(0);
+    ngc_toggles toggles = *with_toggles;
     ngc_cache *cache = some_cache(&toggles);
     size_t bytes;
     uint8_t *file = saved(cache, &bytes);
@@ -112,7 +112,7 @@ void test_load_in_pieces_of_any_size(void)
 void test_load_leaves_other_sizes_out(void)
 {
     int32_t text[150];
-    ngc_toggles toggles = *toggles_at(0);
+    ngc_toggles toggles = *with_toggles;
     random_text(text, LENGTH(text), 12, 8);
     ngc_cache *all = some_cache(&toggles);
     ngc_cache *pairs = counted(&toggles, 2, 2, text, LENGTH(text));
@@ -139,7 +139,7 @@ void test_load_leaves_other_sizes_out(void)
  * between two records. */
 void test_load_cut_at_any_byte(void)
 {
-    ngc_toggles toggles = *toggles_at(0);
+    ngc_toggles toggles = *with_toggles;
     ngc_cache *whole = some_cache(&toggles);
     size_t bytes;
     uint8_t *file = saved(whole, &bytes);
@@ -175,7 +175,7 @@ static void check_refused(const int32_t *record, size_t n_values, ngc_status wan
 {
     static const int32_t good[] = {1, 2, 3, 4, 1, 5, 6};
     uint8_t file[200];
-    ngc_toggles toggles = *toggles_at(0);
+    ngc_toggles toggles = *with_toggles;
     ngc_cache *cache;
     ngc_cache_facts facts;
     ngc_load_report report = {0};
@@ -222,7 +222,7 @@ void test_load_refuses_bad_records(void)
 /* Loading into a cache that holds something adds; what it has already is refused. */
 void test_load_adds(void)
 {
-    ngc_toggles toggles = *toggles_at(0);
+    ngc_toggles toggles = *with_toggles;
     ngc_cache *cache = some_cache(&toggles);
     ngc_load_report report = {0};
     size_t bytes, n_used;
@@ -244,7 +244,7 @@ void test_load_adds(void)
 /* An empty cache is an empty file, and the other way round. */
 void test_empty_file(void)
 {
-    ngc_toggles toggles = *toggles_at(0);
+    ngc_toggles toggles = *with_toggles;
     ngc_cache *cache;
     ngc_cursor cursor = {0};
     ngc_load_report report = {0};
@@ -264,10 +264,11 @@ void test_empty_file(void)
 /* A walk over a cache that has changed stops, whatever changed it. */
 void test_no_walk_goes_on_after_a_change(void)
 {
-    ngc_toggles toggles = *toggles_at(0);
+    ngc_toggles toggles = *with_toggles;
     ngc_cache *other = some_cache(&toggles);
     size_t bytes;
-    uint8_t *file = saved(other, &bytes);
+    uint8_t *whole = saved(other, &bytes);
+    uint8_t file[200];
     for (int change = 0; change < 4; change++) {
         ngc_cache *cache = some_cache(&toggles);
         ngc_cursor walk = {0}, save = {0};
@@ -275,7 +276,7 @@ void test_no_walk_goes_on_after_a_change(void)
         ngc_load_report report = {0};
         size_t n;
         CHECK_OK(ngc_cache_walk(cache, &walk, &ngram, 1, &n));
-        CHECK_OK(ngc_cache_save_legacy(cache, &save, file, 200, &n));
+        CHECK_OK(ngc_cache_save_legacy(cache, &save, file, sizeof file, &n));
         switch (change) {
         case 0:
             ngc_cache_clear(cache);
@@ -287,17 +288,18 @@ void test_no_walk_goes_on_after_a_change(void)
             CHECK_OK(ngc_cache_merge(cache, other));
             break;
         default:
-            CHECK_EQUAL(ngc_cache_load_legacy(cache, file, 30, 30, &n, &report), NGC_DUPLICATE);
+            CHECK_EQUAL(ngc_cache_load_legacy(cache, whole, bytes, bytes, &n, &report),
+                        NGC_DUPLICATE);
         }
         CHECK_EQUAL(ngc_cache_walk(cache, &walk, &ngram, 1, &n), NGC_CHANGED);
         CHECK_EQUAL(n, 0);
-        CHECK_EQUAL(ngc_cache_save_legacy(cache, &save, file, 200, &n), NGC_CHANGED);
+        CHECK_EQUAL(ngc_cache_save_legacy(cache, &save, file, sizeof file, &n), NGC_CHANGED);
         CHECK_EQUAL(n, 0);
         walk = (ngc_cursor){0};
         CHECK_OK(ngc_cache_walk(cache, &walk, &ngram, 1, &n));
         ngc_cache_free(cache);
     }
-    free(file);
+    free(whole);
     ngc_cache_free(other);
 }
 
@@ -306,7 +308,7 @@ void test_walk_in_pieces_of_any_size(void)
 {
     enum { MOST = 600 };
     static ngc_ngram_facts whole[MOST], pieces[MOST];
-    ngc_toggles toggles = *toggles_at(0);
+    ngc_toggles toggles = *with_toggles;
     ngc_cache *cache = some_cache(&toggles);
     ngc_cache_facts facts;
     ngc_cursor cursor = {0};

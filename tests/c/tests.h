@@ -1,43 +1,52 @@
-/* tests.h - the list of all tests. */
+/* tests.h - the list of all tests. TEST is run once, EACH once with every kind of toggles. */
 #ifndef TESTS_H
 #define TESTS_H
 
-#define ALL_TESTS(TEST) \
-    TEST(recipe_totals) \
+#define ALL_TESTS(TEST, EACH) \
+    EACH(recipe_totals) \
     TEST(recipe_steps) \
     TEST(recipe_steps_without_weights) \
     TEST(short_texts) \
     TEST(products_wrap_as_in_llama_cpp) \
-    TEST(recording_changes_nothing) \
+    EACH(recording_changes_nothing) \
     TEST(toggles_change_no_draft) \
     TEST(followers_order_by_hand) \
     TEST(followers_order_as_the_model) \
     TEST(copies_keep_the_order) \
     TEST(ngrams_order_as_the_model) \
     TEST(one_hash_for_all) \
-    TEST(updates_of_any_size) \
-    TEST(counts_are_those_of_the_text) \
-    TEST(sizes_are_kept_apart) \
-    TEST(merge_adds_counts) \
-    TEST(counts_stay_at_the_largest) \
-    TEST(rewind_is_as_if_never_fed) \
-    TEST(end_of_text_merges) \
-    TEST(save_in_pieces_of_any_size) \
-    TEST(save_goes_on_after_a_small_buffer) \
-    TEST(load_in_pieces_of_any_size) \
-    TEST(load_leaves_other_sizes_out) \
-    TEST(load_cut_at_any_byte) \
-    TEST(load_refuses_bad_records) \
-    TEST(load_adds) \
-    TEST(empty_file) \
-    TEST(no_walk_goes_on_after_a_change) \
-    TEST(walk_in_pieces_of_any_size) \
-    TEST(slices_of_any_size) \
+    EACH(updates_of_any_size) \
+    EACH(counts_are_those_of_the_text) \
+    EACH(sizes_are_kept_apart) \
+    EACH(merge_adds_counts) \
+    EACH(counts_stay_at_the_largest) \
+    EACH(rewind_is_as_if_never_fed) \
+    EACH(end_of_text_merges) \
+    EACH(save_in_pieces_of_any_size) \
+    EACH(save_goes_on_after_a_small_buffer) \
+    EACH(load_in_pieces_of_any_size) \
+    EACH(load_leaves_other_sizes_out) \
+    EACH(load_cut_at_any_byte) \
+    EACH(load_refuses_bad_records) \
+    EACH(load_adds) \
+    EACH(empty_file) \
+    EACH(no_walk_goes_on_after_a_change) \
+    EACH(walk_in_pieces_of_any_size) \
+    EACH(slices_of_any_size) \
     TEST(replay_as_by_hand) \
     TEST(replay_of_the_recipe) \
-    TEST(no_draft_past_the_end_of_sequence) \
+    EACH(no_draft_past_the_end_of_sequence) \
     TEST(recorded_calls_are_taken_whole) \
+    TEST(constmap_holds_what_it_was_built_from) \
+    TEST(constmap_refuses_what_it_cannot) \
+    TEST(constmap_as_a_static_cache) \
+    TEST(constmap_with_any_byte_changed) \
+    TEST(constmap_cut_at_any_byte) \
+    TEST(counter_counts_as_a_cache_does) \
+    TEST(counter_fills_a_constmap) \
+    TEST(counter_refuses_what_it_cannot) \
     TEST(no_memory_for_caches) \
+    TEST(no_memory_for_constmaps_and_counters) \
     TEST(no_memory_for_drafting) \
     TEST(no_memory_for_replays) \
     TEST(only_copies_allocate_in_a_draft) \
@@ -54,7 +63,7 @@
     TEST(two_threads_share_a_static_cache)
 
 #define DECLARE(name) void test_##name(void);
-ALL_TESTS(DECLARE)
+ALL_TESTS(DECLARE, DECLARE)
 #undef DECLARE
 
 #endif

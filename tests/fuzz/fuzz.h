@@ -41,12 +41,15 @@ static inline uint8_t take(input *input)
 /* Any legal toggles in which the smaller id wins a tie: all of them draft the same. */
 static inline ngc_toggles take_toggles(input *input, int32_t score)
 {
+    uint8_t structure = take(input), step = take(input);
     ngc_toggles toggles = {
-        .copy_followers = take(input) % 2,
-        .outer = NGC_OUTER_CHAINED,
-        .followers = NGC_FOLLOWERS_CHAINED,
-        .static_cache = NGC_STATIC_SAME,
-        .hash = NGC_HASH_XOR,
+        .outer = structure % 3,
+        .followers = structure / 3 % 2,
+        .static_cache = structure / 6 % 2,
+        .hash = structure / 12 % 2,
+        .search = step % 4,
+        .copy_followers = step / 4 % 2,
+        .precheck = step / 8 % 2,
         .ties = NGC_TIES_TOKEN,
         .score = score,
     };

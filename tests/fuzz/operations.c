@@ -8,7 +8,7 @@
 
 /* Two caches merged into each other in turn grow like Fibonacci's numbers: a limit keeps counts from
  * reaching 2^31 - 1, where they stay and digests no longer add. */
-enum { SIDES = 2, CACHES = 2, TEXT = 64, MOST_OPERATIONS = 200, MOST_MERGES = 20 };
+enum { SIDES = 2, CACHES = 2, TEXT = 64, MOST_OPERATIONS = 60, MOST_MERGES = 20 };
 
 /* One set of toggles, and all that is made with it. */
 typedef struct side {
@@ -109,7 +109,7 @@ static void clear(world *world, input *input)
 {
     size_t which = take(input) % CACHES;
     for (int i = 0; i < SIDES; i++) {
-        ngc_cache_clear(world->sides[i].caches[which]);
+        MUST(ngc_cache_clear(world->sides[i].caches[which]) == NGC_OK);
     }
     world->digests[which] = 0;
 }
@@ -203,7 +203,7 @@ static void walk(world *world, input *input)
             MUST(ngc_cache_walk(world->sides[i].caches[which], &cursor, &ngram, 1, &n) == NGC_OK);
         }
         bool begun = cursor.n_done > 0;
-        ngc_cache_clear(world->sides[i].caches[which]);
+        MUST(ngc_cache_clear(world->sides[i].caches[which]) == NGC_OK);
         MUST(ngc_cache_walk(world->sides[i].caches[which], &cursor, &ngram, 1, &n) ==
              (begun ? NGC_CHANGED : NGC_OK));
         MUST(n == 0);
@@ -229,8 +229,14 @@ static void begin(world *world, input *input)
         for (int k = 0; k < CACHES; k++) {
             MUST(ngc_cache_new(&side->toggles, 1, NGC_N_MAX, &side->caches[k]) == NGC_OK);
         }
-        MUST(ngc_cache_new(&side->toggles, 2, 2, &side->static_cache) == NGC_OK);
-        MUST(ngc_cache_update(side->static_cache, world->text, length, length) == NGC_OK);
+        ngc_cache *pairs;
+        MUST(ngc_cache_new(&side->toggles, 2, 2, &pairs) == NGC_OK);
+        MUST(ngc_cache_update(pairs, world->text, length, length) == NGC_OK);
+        side->static_cache = pairs;
+        if (side->toggles.static_cache == NGC_STATIC_CONSTMAP) {
+            MUST(ngc_constmap_build(&side->toggles, pairs, &side->static_cache) == NGC_OK);
+            ngc_cache_free(pairs);
+        }
         MUST(ngc_drafter_new(&side->toggles, &rule, side->static_cache, side->caches[0],
                              &side->drafter) == NGC_OK);
     }

@@ -1,0 +1,199 @@
+/* test_constmap.c - the packed static cache: built, written as a file, opened again, and lied to. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "fixtures.h"
+#include "tests.h"
+
+enum { N = 1200, N_VOCAB = 60, LONGEST = 80 };
+
+static ngc_cache *packed_from(const ngc_cache *source)
+{
+    ngc_cache *packed;
+    ngc_toggles toggles = *toggles_at(0);
+    CHECK_OK(ngc_constmap_build(&toggles, source, &packed));
+    return packed;
+}
+
+/* Fills a constmap with a file's bytes and checks it to the end. */
+static ngc_status open_file(const uint8_t *file, size_t bytes, ngc_cache **out)
+{
+    ngc_toggles toggles = *toggles_at(0);
+    uint8_t *room;
+    CHECK_OK(ngc_constmap_new(&toggles, bytes, out, &room));
+    memcpy(room, file, bytes);
+    int32_t done = 0;
+    ngc_status status = NGC_OK;
+    while (status == NGC_OK && !done) {
+        status = ngc_constmap_check(*out, &done);
+    }
+    return status;
+}
+
+static bool same_row(const ngc_cache *packed, const ngc_cache *plain, int32_t a, int32_t b)
+{
+    int32_t key[2] = {a, b}, tokens[2][LONGEST], counts[2][LONGEST];
+    size_t length[2];
+    CHECK_OK(ngc_cache_followers(packed, key, 2, tokens[0], counts[0], LONGEST, &length[0]));
+    CHECK_OK(ngc_cache_followers(plain, key, 2, tokens[1], counts[1], LONGEST, &length[1]));
+    return length[0] == length[1] && length[0] <= LONGEST &&
+           memcmp(tokens[0], tokens[1], length[0] * sizeof(int32_t)) == 0 &&
+           memcmp(counts[0], counts[1], length[0] * sizeof(int32_t)) == 0;
+}
+
+/* Every 2-gram there is, and every one there is not. */
+static void check_same_rows(const ngc_cache *packed, const ngc_cache *plain)
+{
+    for (int32_t a = 0; a <= N_VOCAB; a++) {
+        for (int32_t b = 0; b <= N_VOCAB; b++) {
+            CHECK(same_row(packed, plain, a, b));
+        }
+    }
+}
+
+void test_constmap_holds_what_it_was_built_from(void)
+{
+    int32_t text[N];
+    ngc_toggles toggles = *toggles_at(5); /* sorted: the same order */
+    const size_t lengths[] = {0, 1, 2, 3, 4, 5, 10, 100, N};
+    random_text(text, N, N_VOCAB, 71);
+    for (size_t i = 0; i < LENGTH(lengths); i++) {
+        ngc_cache *plain = counted(&toggles, 2, 2, text, lengths[i]);
+        ngc_cache *packed = packed_from(plain), *opened;
+        ngc_cache_facts of_plain, of_packed;
+        CHECK_OK(ngc_cache_facts_of(plain, &of_plain));
+        CHECK_OK(ngc_cache_facts_of(packed, &of_packed));
+        CHECK_EQUAL(of_packed.n_grams, of_plain.n_grams);
+        CHECK_EQUAL(of_packed.n_followers, of_plain.n_followers);
+        check_same_rows(packed, plain);
+        check_sound(packed);
+        size_t bytes;
+        const uint8_t *file = ngc_constmap_bytes_view(packed, &bytes);
+        CHECK_OK(open_file(file, bytes, &opened));
+        check_same_rows(opened, plain);
+        check_sound(opened);
+        ngc_cache_free(opened);
+        ngc_cache_free(packed);
+        ngc_cache_free(plain);
+    }
+}
+
+/* It cannot change, be listed or be written as anything else. */
+void test_constmap_refuses_what_it_cannot(void)
+{
+    ngc_toggles toggles = *toggles_at(5);
+    ngc_cache *plain = counted(&toggles, 2, 2, RECIPE_B, LENGTH(RECIPE_B));
+    ngc_cache *all_sizes = counted(&toggles, 1, 4, RECIPE_B, LENGTH(RECIPE_B));
+    ngc_cache *packed = packed_from(plain), *out;
+    ngc_cursor cursor = {0};
+    ngc_ngram_facts ngram;
+    ngc_load_report report = {0};
+    uint8_t byte = 0;
+    size_t n;
+    int32_t done;
+    CHECK_EQUAL(ngc_cache_update(packed, RECIPE_B, 3, 1), NGC_UNSUPPORTED);
+    CHECK_EQUAL(ngc_cache_merge(packed, plain), NGC_UNSUPPORTED);
+    CHECK_EQUAL(ngc_cache_merge(plain, packed), NGC_UNSUPPORTED);
+    CHECK_EQUAL(ngc_cache_clear(packed), NGC_UNSUPPORTED);
+    CHECK_EQUAL(ngc_cache_walk(packed, &cursor, &ngram, 1, &n), NGC_UNSUPPORTED);
+    CHECK_EQUAL(ngc_cache_save_legacy(packed, &cursor, &byte, 1, &n), NGC_UNSUPPORTED);
+    CHECK_EQUAL(ngc_cache_load_legacy(packed, &byte, 1, 1, &n, &report), NGC_UNSUPPORTED);
+    CHECK_EQUAL(ngc_constmap_build(&toggles, packed, &out), NGC_UNSUPPORTED);
+    CHECK_EQUAL(ngc_constmap_build(&toggles, all_sizes, &out), NGC_UNSUPPORTED);
+    CHECK(out == NULL);
+    /* And other caches are no constmap. */
+    CHECK_EQUAL(ngc_constmap_check(plain, &done), NGC_UNSUPPORTED);
+    CHECK(ngc_constmap_bytes_view(plain, &n) == NULL);
+    CHECK_EQUAL(n, 0);
+    ngc_cache_free(packed);
+    ngc_cache_free(all_sizes);
+    ngc_cache_free(plain);
+}
+
+/* Only with toggles that say so, and then only a constmap. */
+void test_constmap_as_a_static_cache(void)
+{
+    ngc_toggles same = *toggles_at(5), constmap = *toggles_at(6);
+    ngc_cache *plain = counted(&same, 2, 2, RECIPE_B, LENGTH(RECIPE_B));
+    ngc_cache *packed = packed_from(plain);
+    ngc_rule rule;
+    ngc_drafter *drafter;
+    ngc_rule_default(&rule);
+    CHECK_EQUAL(ngc_drafter_new(&same, &rule, packed, NULL, &drafter), NGC_UNSUPPORTED);
+    CHECK_EQUAL(ngc_drafter_new(&constmap, &rule, plain, NULL, &drafter), NGC_UNSUPPORTED);
+    CHECK_EQUAL(ngc_drafter_new(&constmap, &rule, NULL, packed, &drafter), NGC_UNSUPPORTED);
+    CHECK_OK(ngc_drafter_new(&constmap, &rule, packed, NULL, &drafter));
+    ngc_drafter_free(drafter);
+    ngc_cache_free(packed);
+    ngc_cache_free(plain);
+}
+
+/* ---- files that lie ---- */
+
+static void look_everywhere(const ngc_cache *cache)
+{
+    int32_t tokens[LONGEST], counts[LONGEST];
+    size_t length;
+    for (int32_t a = 0; a < 60; a++) {
+        for (int32_t b = 0; b < 60; b++) {
+            int32_t key[2] = {a, b};
+            CHECK_OK(ngc_cache_followers(cache, key, 2, tokens, counts, LONGEST, &length));
+            for (size_t i = 0; i < length && i < LONGEST; i++) {
+                CHECK(tokens[i] >= 0 && counts[i] > 0 && (i == 0 || tokens[i - 1] < tokens[i]));
+            }
+        }
+    }
+}
+
+/* Any byte changed: it is refused or, among the followers, whose sum the format lacks, what is found
+ * is still a list of followers. Once refused, it stays so, and nothing is found in it. */
+void test_constmap_with_any_byte_changed(void)
+{
+    ngc_toggles toggles = *toggles_at(5);
+    ngc_cache *plain = counted(&toggles, 2, 2, RECIPE_B, LENGTH(RECIPE_B));
+    ngc_cache *packed = packed_from(plain), *opened;
+    ngc_cache_facts facts;
+    size_t bytes;
+    const uint8_t *file = ngc_constmap_bytes_view(packed, &bytes);
+    uint8_t *changed = malloc(bytes);
+    CHECK_OK(ngc_cache_facts_of(packed, &facts));
+    size_t map_at = 24 + 8 * (size_t)facts.n_followers;
+    for (size_t at = 0; at < bytes; at++) {
+        static const uint8_t by[] = {0x01, 0x80, 0xff};
+        for (size_t k = 0; k < LENGTH(by); k++) {
+            memcpy(changed, file, bytes);
+            changed[at] ^= by[k];
+            ngc_status status = open_file(changed, bytes, &opened);
+            CHECK(status != NGC_OK || (at >= 24 && at < map_at));
+            int32_t done = 0;
+            if (status != NGC_OK) {
+                for (int again = 0; again < 20; again++) {
+                    CHECK(ngc_constmap_check(opened, &done) == status && done == 0);
+                }
+                CHECK_EQUAL(ngc_cache_validate(opened, &(const char *){NULL}), NGC_BAD_RECORD);
+            }
+            look_everywhere(opened);
+            ngc_cache_free(opened);
+        }
+    }
+    free(changed);
+    ngc_cache_free(packed);
+    ngc_cache_free(plain);
+}
+
+void test_constmap_cut_at_any_byte(void)
+{
+    ngc_toggles toggles = *toggles_at(5);
+    ngc_cache *plain = counted(&toggles, 2, 2, RECIPE_B, LENGTH(RECIPE_B));
+    ngc_cache *packed = packed_from(plain), *opened;
+    size_t bytes;
+    const uint8_t *file = ngc_constmap_bytes_view(packed, &bytes);
+    for (size_t cut = 0; cut < bytes; cut++) {
+        CHECK(open_file(file, cut, &opened) != NGC_OK);
+        look_everywhere(opened);
+        ngc_cache_free(opened);
+    }
+    ngc_cache_free(packed);
+    ngc_cache_free(plain);
+}

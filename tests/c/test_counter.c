@@ -1,0 +1,143 @@
+/* test_counter.c - counting in bounded memory gives what counting into a cache gives. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "fixtures.h"
+#include "tests.h"
+
+enum { N = 20000 };
+
+static ngc_counter *counted_in_pieces(const int32_t *text, size_t length, size_t piece)
+{
+    ngc_counter *counter;
+    CHECK_OK(ngc_counter_new(&counter));
+    for (size_t at = 0; at < length; at += piece) {
+        CHECK_OK(ngc_counter_add(counter, text + at, length - at < piece ? length - at : piece));
+    }
+    CHECK_EQUAL(ngc_counter_tokens(counter), length);
+    CHECK_OK(ngc_counter_finish(counter));
+    return counter;
+}
+
+/* The file of finished counts, in pieces of that size or larger where a record needs it. */
+static uint8_t *saved_counts(ngc_counter *counter, size_t piece, size_t *bytes)
+{
+    ngc_cache_facts facts;
+    ngc_cursor cursor = {0};
+    CHECK_OK(ngc_counter_facts(counter, &facts));
+    size_t size = 20 * (size_t)facts.n_grams + 8 * (size_t)facts.n_followers;
+    uint8_t *file = malloc(size + 1);
+    size_t done = 0, n_written = 1, room = piece;
+    CHECK_OK(ngc_counter_begin_save(counter));
+    while (n_written > 0) {
+        room = room < size - done ? room : size - done;
+        ngc_status status =
+            ngc_counter_save_legacy(counter, &cursor, file + done, room, &n_written);
+        done += n_written;
+        if (status == NGC_SMALL_BUFFER) {
+            n_written = 1;
+            room = 2 * room + 1;
+        } else if (CHECK_OK(status)) {
+            room = piece;
+        }
+    }
+    CHECK_EQUAL(done, size);
+    *bytes = done;
+    return file;
+}
+
+static void check_counts(const int32_t *text, size_t length, size_t piece)
+{
+    ngc_cache *wanted = counted(toggles_at(0), 2, 2, text, length);
+    ngc_counter *counter = counted_in_pieces(text, length, piece);
+    size_t bytes, wanted_bytes;
+    uint8_t *file = saved_counts(counter, piece, &bytes);
+    uint8_t *wanted_file = saved(wanted, &wanted_bytes);
+    CHECK(bytes == wanted_bytes && memcmp(file, wanted_file, bytes) == 0);
+    for (size_t k = 0; toggles_at(k) != NULL; k++) {
+        ngc_cache_facts facts;
+        ngc_cache *cache, *straight = counted(toggles_at(k), 2, 2, text, length);
+        CHECK_OK(ngc_counter_facts(counter, &facts));
+        CHECK_OK(ngc_cache_new(toggles_at(k), 2, 2, &cache));
+        CHECK_OK(ngc_counter_fill(counter, cache, 0, facts.n_grams / 2));
+        CHECK_OK(ngc_counter_fill(counter, cache, facts.n_grams / 2,
+                                  facts.n_grams - facts.n_grams / 2));
+        CHECK(same_file(cache, straight));
+        check_sound(cache);
+        ngc_cache_free(cache);
+        ngc_cache_free(straight);
+    }
+    free(file);
+    free(wanted_file);
+    ngc_counter_free(counter);
+    ngc_cache_free(wanted);
+}
+
+void test_counter_counts_as_a_cache_does(void)
+{
+    static int32_t text[N];
+    const size_t lengths[] = {0, 1, 2, 3, 25, 1000, N};
+    for (size_t i = 0; i < LENGTH(lengths); i++) {
+        random_text(text, N, i % 2 ? 3000 : 30, 81 + i);
+        check_counts(text, lengths[i], lengths[i] < 1000 ? 1 : 777);
+    }
+    /* Ids of any size, and one 2-gram with more followers than fit a small buffer. */
+    uint64_t state = 9;
+    for (size_t i = 0; i < 3000; i++) {
+        text[i] = i % 3 == 2 ? (int32_t)(random_next(&state) % INT32_MAX) : 7;
+    }
+    check_counts(text, 3000, 100);
+}
+
+/* The same constmap from counts and from a cache, byte for byte. */
+void test_counter_fills_a_constmap(void)
+{
+    static int32_t text[N];
+    random_text(text, N, 500, 91);
+    ngc_counter *counter = counted_in_pieces(text, N, 1000);
+    ngc_toggles toggles = *toggles_at(5);
+    ngc_cache *cache = counted(&toggles, 2, 2, text, N), *a, *b;
+    CHECK_OK(ngc_constmap_count(&toggles, counter, &a));
+    CHECK_OK(ngc_constmap_build(&toggles, cache, &b));
+    size_t bytes_a, bytes_b;
+    const uint8_t *file_a = ngc_constmap_bytes_view(a, &bytes_a);
+    const uint8_t *file_b = ngc_constmap_bytes_view(b, &bytes_b);
+    CHECK(bytes_a == bytes_b && memcmp(file_a, file_b, bytes_a) == 0);
+    ngc_cache_free(a);
+    ngc_cache_free(b);
+    ngc_cache_free(cache);
+    ngc_counter_free(counter);
+}
+
+void test_counter_refuses_what_it_cannot(void)
+{
+    ngc_counter *counter;
+    ngc_cache *ones, *pairs;
+    ngc_cursor cursor = {0};
+    uint8_t buffer[64];
+    size_t n;
+    CHECK_OK(ngc_cache_new(toggles_at(0), 1, 1, &ones));
+    CHECK_OK(ngc_cache_new(toggles_at(0), 2, 2, &pairs));
+    CHECK_OK(ngc_counter_new(&counter));
+    CHECK_OK(ngc_counter_add(counter, NULL, 0));
+    const int32_t bad[] = {1, 2, -1};
+    CHECK_EQUAL(ngc_counter_add(counter, bad, 3), NGC_BAD_TOKEN);
+    CHECK_EQUAL(ngc_counter_tokens(counter), 0);
+    CHECK_OK(ngc_counter_add(counter, RECIPE_A, LENGTH(RECIPE_A)));
+    CHECK_OK(ngc_counter_finish(counter));
+    CHECK_OK(ngc_counter_finish(counter));
+    CHECK_EQUAL(ngc_counter_add(counter, RECIPE_A, 1), NGC_BAD_ARGUMENT);
+    CHECK_EQUAL(ngc_counter_save_legacy(counter, &cursor, buffer, sizeof buffer, &n),
+                NGC_BAD_ARGUMENT);
+    CHECK_EQUAL(ngc_counter_fill(counter, ones, 0, 1), NGC_UNSUPPORTED);
+    CHECK_EQUAL(ngc_counter_fill(counter, pairs, -1, 1), NGC_BAD_ARGUMENT);
+    CHECK_EQUAL(ngc_counter_fill(counter, pairs, 0, 10000), NGC_BAD_ARGUMENT);
+    CHECK_EQUAL(ngc_counter_fill(counter, pairs, INT64_MAX, INT64_MAX), NGC_BAD_ARGUMENT);
+    CHECK_OK(ngc_counter_fill(counter, pairs, 0, 10));
+    CHECK_EQUAL(ngc_counter_fill(counter, pairs, 9, 10), NGC_DUPLICATE);
+    ngc_counter_free(counter);
+    ngc_counter_free(NULL);
+    ngc_cache_free(ones);
+    ngc_cache_free(pairs);
+}
