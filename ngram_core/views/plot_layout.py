@@ -200,7 +200,7 @@ def _by_corpus(x: Experiment, wide: bool) -> Axes:
 
 def _memory(x: Experiment, wide: bool) -> Axes:
     held = [memory for run in x.runs.values() for memory in run.line.memory.values()]
-    most = max((memory.live_bytes for memory in held), default=0) / 2**20
+    most = _round_up(max((memory.live_bytes for memory in held), default=0) / 2**20)
     up = {
         "range": [2.6, -0.6],
         "type": "category",
@@ -208,14 +208,14 @@ def _memory(x: Experiment, wide: bool) -> Axes:
         "categoryarray": ["static", "dynamic", "context"],
         "showgrid": False,
     }
-    return {"range": [0, (1.25 if wide else 1.6) * max(1.0, most)], "title": "MiB"}, up
+    return {"range": [0, (1.25 if wide else 1.6) * most], "title": "MiB"}, up
 
 
 def _copied(x: Experiment, wide: bool) -> Axes:
     copied = [run.line.bytes_copied_per_drafted or 0 for run in x.runs.values()]
     across = _corpora(list(x.sizes), 1.4 if wide else 1.6)
-    most = 1.2 * max([1000.0, *copied])
-    return across, {"range": [-0.02 * most, most], "nticks": 5, "tickformat": ","}
+    most = _round_up(1.1 * max([800.0, *copied]))
+    return across, {"range": [-0.02 * most, 1.1 * most], "nticks": 5, "tickformat": ","}
 
 
 _AXES = {"A": _along_the_text, "B": _by_corpus, "C": _memory, "D": _copied}
@@ -233,6 +233,12 @@ def _corpora(sizes: list[int], room: float) -> dict[str, Any]:
         "ticktext": [corpus_name(size).removesuffix(" MB") for size in sizes],
         "title": "static cache from … MB",
     }
+
+
+def _round_up(value: float) -> float:
+    """To the next of 1, 2, 3, 5, 10, 20, ...: axes that follow each figure would never rest."""
+    steps = (digit * 10.0**power for power in range(8) for digit in (1, 2, 3, 5))
+    return next(step for step in steps if step >= value)
 
 
 def _log_axis(values_ns: Iterable[float]) -> dict[str, Any]:

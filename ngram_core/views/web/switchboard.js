@@ -2,7 +2,7 @@
 // It shows the document that the kernel sends and says what the reader pressed; no figure is
 // made here. Elements are made once and then brought up to date, so that the focus stays.
 import { el, freshId, seen } from "./dom.js";
-import { keepArrows } from "./keys.js";
+import { keepArrows, OWN_KEYS } from "./keys.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const ICONS = { start: "▶", resume: "▶", pause: "❚❚", stop: "■" };
@@ -29,7 +29,7 @@ function switchboard(model, root) {
   const error = el("p", { class: "no error", role: "alert" });
   const trouble = (text) => setText(error, text);
   const frame = el("section", { class: "ngc board", role: "group", "aria-label": "Experiment",
-    "data-lm-suppress-shortcuts": "true", onkeydown: keepArrows },
+    onkeydown: keepArrows },
     el("div", { class: "panel" },
       el("div", { class: "top" }, say, run, bar), error, lamp,
       el("div", { class: "set" }, corpus, toggles), stages));
@@ -81,7 +81,7 @@ function theme(frame) {
 
 function buttons(ask) {
   const made = ["start", "pause", "stop"].map((name) => {
-    const node = el("button", { type: "button", "data-name": name, onclick: () => {
+    const node = el("button", { type: "button", "data-name": name, ...OWN_KEYS, onclick: () => {
       if (node.getAttribute("aria-disabled") !== "true") ask(node.dataset.action);
     } });
     return node;
@@ -182,7 +182,7 @@ function segments(title, pick) {
       if (now !== shape) {
         box.replaceChildren(...choices.map(({ value, label, refused }) =>
           el("label", { title: refused || null },
-            el("input", { type: "radio", name, value: String(value), disabled: Boolean(refused), onchange: () => pick(value) }),
+            el("input", { type: "radio", name, value: String(value), disabled: Boolean(refused), ...OWN_KEYS, onchange: () => pick(value) }),
             label)));
         shape = now;
       }
@@ -229,7 +229,7 @@ function onOff(given, ask) {
   const id = freshId("sw");
   const hintId = freshId("hint");
   const [off, on] = given.choices.map(([value]) => value);
-  const input = el("input", { type: "checkbox", role: "switch", class: "sw", id, "aria-describedby": hintId,
+  const input = el("input", { type: "checkbox", role: "switch", class: "sw", id, "aria-describedby": hintId, ...OWN_KEYS,
     onchange: () => ask("switch", [given.toggle, input.checked ? on : off]) });
   return {
     node: el("div", { class: "field" },
@@ -261,7 +261,7 @@ function presets(ask) {
     show: (doc) => {
       if (node.childElementCount !== doc.presets.length + 1) {
         node.replaceChildren(el("small", {}, "Stages, each adds one idea:"),
-          ...doc.presets.map(([name]) => el("button", { type: "button", onclick: () => ask("preset", name) }, name)));
+          ...doc.presets.map(([name]) => el("button", { type: "button", ...OWN_KEYS, onclick: () => ask("preset", name) }, name)));
       }
       doc.presets.forEach(([, on], i) => node.children[i + 1].setAttribute("aria-pressed", String(on)));
     },
