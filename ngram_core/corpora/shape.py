@@ -55,7 +55,8 @@ def follower_shape(blocks: Iterable[Tokens], sample: int = 1) -> FollowerShape:
         blocks: token ids below 2^21, in order.
         sample: look at one 2-gram in so many, chosen by hash, and multiply; all by default.
 
-    Cost: about 0.2 µs a token for all of them; memory 8 bytes a pair, divided by `sample`.
+    Cost: about 1 µs a token for all of them, 0.1 µs for one in 32; memory some 30 bytes a pair
+    that is looked at.
     """
     counted = np.empty(0, np.uint64)
     new: list[_Keys] = []
