@@ -15,9 +15,16 @@ from ngram_core.lesson import copying, lesson03
 from ngram_core.lesson.board import board
 from ngram_core.lesson.examples import EXAMPLES
 from ngram_core.lesson.experiment import Experiment
-from ngram_core.lesson.findings import describe, light_words, plain_words, results, sentence
+from ngram_core.lesson.findings import (
+    comparison,
+    describe,
+    light_words,
+    plain_words,
+    results,
+    sentence,
+)
 from ngram_core.lesson.material import MEGABYTE, Material, python_material
-from ngram_core.lesson.measured import PIECES, Line, Piece, on_shared_part, spread
+from ngram_core.lesson.measured import PIECES, Line, Piece, is_clear, on_shared_part, spread
 from ngram_core.lesson.published import DRAFTING_US
 from ngram_core.lesson.pump import Pump
 from ngram_core.lesson.runs import Setting
@@ -303,6 +310,20 @@ def test_the_shared_part_is_compared_by_medians() -> None:
     assert on_shared_part(slow, fast) == (20.0, 5.0)
     assert on_shared_part(slow, Line(100)) is None
     assert spread([]) is None
+
+
+def test_nothing_is_claimed_below_the_spread() -> None:
+    one, same, fast = Line(100), Line(100), Line(100)
+    one.pieces = [Piece(i, 10, ns, 0, 0) for i, ns in enumerate((100, 110, 120, 130))]
+    same.pieces = [Piece(i, 10, ns, 0, 0) for i, ns in enumerate((105, 104, 126, 123))]
+    fast.pieces = [Piece(i, 10, ns, 0, 0) for i, ns in enumerate((50, 50, 60, 70))]
+    assert not is_clear(one, same)
+    assert not is_clear(one, Line(100))
+    assert is_clear(one, fast)
+    assert is_clear(fast, one)
+    assert "no telling" in comparison(10.0, 11.0, clear=False)
+    assert comparison(10.0, 45.0) == "4.5 times faster"
+    assert comparison(45.0, 10.0) == "4.5 times slower"
 
 
 # ---- the light ------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from ..tokenizers import Tokenizer
 from .experiment import Experiment, Light
 from .figures import plural
 from .material import size_of
-from .measured import on_shared_part
+from .measured import is_clear, on_shared_part
 from .pieces import piece_of, plain
 from .published import DRAFTING_US
 from .runs import Run
@@ -106,7 +106,7 @@ def _finding(x: Experiment, run: Run) -> Words:
         f" takes {microseconds(took)} µs for a drafted token where ",
         ["b", partner.setting.name],
         f" takes {microseconds(partner_took)}: ",
-        ["b", comparison(took, partner_took)],
+        ["b", comparison(took, partner_took, is_clear(run.line, partner.line))],
         _copying(run),
     ]
 
@@ -116,11 +116,11 @@ def _copying(run: Run) -> str:
     return f". It copies {copied:,.0f} bytes for each." if copied else ". It copies nothing."
 
 
-def comparison(took: float, other_took: float) -> str:
-    """ "4.5 times faster", "3.0 times slower", or that there is no telling."""
+def comparison(took: float, other_took: float, clear: bool = True) -> str:
+    """ "4.5 times faster", "3.0 times slower", or that the spread does not allow to tell."""
+    if not clear:
+        return "within the spread, no telling which is faster"
     ratio = max(took, other_took) / min(took, other_took)
-    if ratio < 1.05:
-        return "no difference to speak of"
     return f"{times(ratio)} times {'faster' if took < other_took else 'slower'}"
 
 

@@ -155,3 +155,11 @@ def on_shared_part(one: Line, other: Line) -> tuple[float, float] | None:
     if n == 0:
         return None
     return statistics.median(one.timings[:n]), statistics.median(other.timings[:n])
+
+
+def is_clear(one: Line, other: Line) -> bool:
+    """Whether one is faster beyond the spread: piece by piece, the middle half of the ratios
+    must lie on one side of 1."""
+    ratios = [a / b for a, b in zip(one.timings, other.timings, strict=False) if b]
+    found = spread(ratios)
+    return found is not None and not found.quarter <= 1 <= found.three_quarters

@@ -72,7 +72,7 @@ def _filled(size: int, groups: list[list[Trace]], axis: str = "") -> list[Trace]
 def _along_the_text(x: Experiment, run: Run, wide: bool, colours: Colours) -> list[Trace]:
     """The band's two edges, the line, and its end with the name."""
     line, name, in_hand = run.line, run.setting.name, run.setting == x.setting
-    beside = "middle right" if wide else _free_side(x, run)
+    beside = _free_side(x, run, wide)
     places = [piece.n_replayed for piece in line.pieces]
     spreads = line.running()
     colour = colours["text"] if in_hand else colours["edge"]
@@ -106,12 +106,19 @@ def _along_the_text(x: Experiment, run: Run, wide: bool, colours: Colours) -> li
     ]
 
 
-def _free_side(x: Experiment, run: Run) -> str:
-    """Where a name stands clear of the lines: above the slower one, below the faster one."""
-    partner, own = x.partner(run.setting), run.line.now
-    other = partner.line.now if partner else None
-    below = own is not None and other is not None and own.median < other.median
-    return f"{'bottom' if below else 'top'} {'left' if run.line.fraction > 0.5 else 'right'}"
+def _free_side(x: Experiment, run: Run, wide: bool) -> str:
+    """Where a name stands clear of the others: above the slower line, below the faster one."""
+    below = _is_faster(x, run)
+    long = not wide or len(run.setting.name) > 12
+    side = "left" if long and run.line.fraction > 0.5 else "right"
+    return f"{'bottom' if below else 'top'} {side}"
+
+
+def _is_faster(x: Experiment, run: Run) -> bool:
+    """Whether a run has a partner that takes longer."""
+    partner, own = x.partner(run.setting), run.line.so_far
+    other = partner.line.so_far if partner else None
+    return own is not None and other is not None and own.median < other.median
 
 
 # ---- B and D: by corpus ---------------------------------------------------------------------
@@ -161,7 +168,7 @@ def _by_corpus(x: Experiment, toggles: Toggles, colours: Colours) -> tuple[Trace
         "line": {"color": colour, "width": 2.5 if in_hand else 1.5},
         "marker": _mark(runs[0], colour, colours, 10),
         "textfont": {"color": colours["text"], "size": 13},
-        "textposition": "top right",
+        "textposition": "bottom right" if _is_faster(x, runs[-1]) else "top right",
         "cliponaxis": False,
     }
     copied = [run.line.bytes_copied_per_drafted or 0.0 for run in runs]
@@ -187,6 +194,7 @@ def _by_corpus(x: Experiment, toggles: Toggles, colours: Colours) -> tuple[Trace
         **style,
         "y": copied,
         "text": [*before, f" {_name(name, in_hand)} {copied[-1]:,.0f}"],
+        "textposition": "top right",
         "hovertemplate": f"{name}: %{{y:,.0f}} bytes<extra></extra>",
         "xaxis": "x4",
         "yaxis": "y4",
