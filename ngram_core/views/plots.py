@@ -252,20 +252,22 @@ _ACROSS = {"type": "bar", "orientation": "h", "xaxis": "x3", "yaxis": "y3"}
 
 
 def _bar(rows: Sequence[str], pattern: str, fill: float, colours: Colours) -> dict[str, Any]:
+    """Fill and outline of the bars of one structure; plotly draws a pattern in their colours."""
     hues = [colours[_HUES[row]] for row in rows]
     inks = [colours[f"{_HUES[row]}-ink"] for row in rows]
+    plain = [hue if fill == 1 else faint(hue, fill) for hue in hues]
     made: dict[str, Any] = {
-        "color": hues if fill == 1 else [faint(hue, fill) for hue in hues],
+        "color": inks if pattern == "." else plain,
         "line": {"color": inks, "width": 1},
     }
     if pattern:
         made["pattern"] = {
             "shape": pattern,
             "fillmode": "replace",
-            "fgcolor": inks if pattern == "." else hues,
+            "fgcolor": made["color"],
             "bgcolor": [colours["panel"]] * len(rows),
             "size": 5 if pattern == "." else 6,
-            "solidity": 0.4 if pattern == "." else 0.5,
+            "solidity": 0.3 if pattern == "." else 0.5,
         }
     return made
 
