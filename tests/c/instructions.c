@@ -1,13 +1,38 @@
 /* instructions.c - replays one text as golden runs do; for tests/instructions.py, which counts
  * with callgrind what each of the engine's functions executes.
  *
- * Usage: instructions TOKENS.i32 STATIC.legacy.cache COPY   (COPY: 1 for upstream, 0 for nocopy)
+ * Usage: instructions STAGE TOKENS.i32 STATIC.cache      (constmap and precheck: a constmap file)
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ngc.h"
+
+typedef struct stage {
+    const char *name;
+    ngc_toggles toggles;
+} stage;
+
+static const stage STAGES[] = {
+    {"upstream", {.copy_followers = 1}},
+    {"nocopy", {.copy_followers = 0}},
+    {"outermap", {.outer = NGC_OUTER_SEGMENTED}},
+    {"innervector",
+     {.outer = NGC_OUTER_SEGMENTED, .followers = NGC_FOLLOWERS_SORTED, .ties = NGC_TIES_TOKEN}},
+    {"constmap",
+     {.outer = NGC_OUTER_SEGMENTED,
+      .followers = NGC_FOLLOWERS_SORTED,
+      .static_cache = NGC_STATIC_CONSTMAP,
+      .ties = NGC_TIES_TOKEN}},
+    {"precheck",
+     {.outer = NGC_OUTER_SEGMENTED,
+      .followers = NGC_FOLLOWERS_SORTED,
+      .static_cache = NGC_STATIC_CONSTMAP,
+      .precheck = 1,
+      .ties = NGC_TIES_TOKEN}},
+};
 
 static void must(int good, const char *what)
 {
@@ -29,25 +54,47 @@ static uint8_t *read_file(const char *path, size_t *bytes)
     return content;
 }
 
+static ngc_cache *load(const ngc_toggles *toggles, const char *path)
+{
+    size_t bytes, n_used;
+    uint8_t *file = read_file(path, &bytes), *room;
+    ngc_cache *cache;
+    ngc_status status;
+    if (toggles->static_cache == NGC_STATIC_CONSTMAP) {
+        must(ngc_constmap_new(toggles, bytes, &cache, &room) == NGC_OK, "no memory");
+        memcpy(room, file, bytes);
+        int32_t done = 0;
+        do {
+            status = ngc_constmap_check(cache, &done);
+        } while (status == NGC_OK && !done);
+    } else {
+        ngc_load_report report = {0};
+        must(ngc_cache_new(toggles, 2, 2, &cache) == NGC_OK, "no memory");
+        status = ngc_cache_load_legacy(cache, file, bytes, bytes, &n_used, &report);
+    }
+    must(status == NGC_OK, path);
+    free(file);
+    return cache;
+}
+
 int main(int argc, char **argv)
 {
-    must(argc == 4, "needs TOKENS STATIC COPY");
-    size_t text_bytes, file_bytes, n_used;
-    uint8_t *text = read_file(argv[1], &text_bytes);
-    uint8_t *file = read_file(argv[2], &file_bytes);
-    ngc_toggles toggles = {.copy_followers = argv[3][0] == '1'};
+    must(argc == 4, "needs STAGE TOKENS STATIC");
+    const stage *stage = STAGES;
+    const struct stage *end = STAGES + sizeof STAGES / sizeof STAGES[0];
+    while (stage < end && strcmp(stage->name, argv[1]) != 0) {
+        stage++;
+    }
+    must(stage < end, "no such stage");
+    size_t text_bytes;
+    uint8_t *text = read_file(argv[2], &text_bytes);
+    ngc_cache *static_cache = load(&stage->toggles, argv[3]);
     ngc_replay_options options = {.n_ctx = 4096, .n_draft = 8, .tail = NGC_TAIL_DROP};
     ngc_rule rule;
-    ngc_cache *static_cache;
-    ngc_load_report report = {0};
     ngc_replay *replay;
     ngc_sample sample;
     ngc_rule_default(&rule);
-    must(ngc_cache_new(&toggles, 2, 2, &static_cache) == NGC_OK, "no memory");
-    must(ngc_cache_load_legacy(static_cache, file, file_bytes, file_bytes, &n_used, &report) ==
-             NGC_OK,
-         "not a cache file");
-    must(ngc_replay_new(&toggles, &rule, &options, (const int32_t *)(const void *)text,
+    must(ngc_replay_new(&stage->toggles, &rule, &options, (const int32_t *)(const void *)text,
                         text_bytes / 4, static_cache, NULL, &replay) == NGC_OK,
          "not a text");
     must(ngc_replay_advance(replay, -1, -1, &sample) == NGC_OK, "the replay failed");
@@ -56,6 +103,5 @@ int main(int argc, char **argv)
     ngc_replay_free(replay);
     ngc_cache_free(static_cache);
     free(text);
-    free(file);
     return 0;
 }
