@@ -46,6 +46,9 @@ $(PYTHON_HERE): | tests/preflight.sh
 
 # Use
 
+# A real browser on a busy machine is late now and then.
+CHECKS := -m "(browser or slow) and not soak"
+
 lab: .venv/lab.done .venv/engine.done
 	@sh tests/lab.sh $(FIRST)
 
@@ -56,7 +59,9 @@ check: .venv/dev.done .venv/engine.done
 	$(PYTHON_HERE) -m ruff check .
 	$(PYTHON_HERE) -m ruff format --check .
 	$(PYTHON_HERE) -m mypy
-	$(PYTHON_HERE) -m pytest -n 2 --dist loadfile -m "(browser or slow) and not soak" $(ARGS)
+	$(PYTHON_HERE) -m pytest $(CHECKS) -n 2 --dist loadfile $(ARGS) || { \
+	    echo "Once more, one at a time: what fails twice has failed."; \
+	    $(PYTHON_HERE) -m pytest $(CHECKS) --last-failed --last-failed-no-failures none; }
 
 soak: .venv/dev.done .venv/engine.done
 	NGRAM_SOAK=1 NGRAM_FUZZ_SECONDS=3600 $(PYTHON_HERE) -m pytest -m "not browser" $(ARGS)
