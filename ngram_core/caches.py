@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from . import _native
 from ._native import NGRAM_DTYPE, Tokens, as_count, as_tokens
+from .closing import Closing
 from .errors import FormatError, InputError, NgramError
 from .files import atomic_write, open_file
 from .toggles import NOCOPY, Toggles
@@ -64,7 +64,7 @@ class LoadReport:
     """Time spent in turning the file's structure into the one asked for; part of loading."""
 
 
-class NgramCache:
+class NgramCache(Closing):
     """Follower counts of n-grams: what llama.cpp calls an n-gram cache.
 
     Args:
@@ -304,17 +304,6 @@ class NgramCache:
     def close(self) -> None:
         """Frees its memory; twice is fine, use after it raises StateError."""
         self._handle.close()
-
-    def __enter__(self) -> NgramCache:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         if self._handle.closed:

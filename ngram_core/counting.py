@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from os import PathLike
-from types import TracebackType
 
 from . import _native
 from ._native import as_tokens
 from .caches import NgramCache, Progress, TokensLike, write_pieces
+from .closing import Closing
 from .errors import InputError
 from .files import atomic_write
 from .toggles import CONSTMAP, NOCOPY, Toggles
@@ -16,7 +16,7 @@ FORMATS = ("legacy", "constmap")
 """File formats that `save` writes: llama.cpp's, and the fork's."""
 
 
-class BigramCounter:
+class BigramCounter(Closing):
     """Counts a stream of tokens; then saves the static cache, or makes one in memory.
 
     Takes some 20 to 40 bytes for each different pair of a 2-gram and a follower, whatever the
@@ -74,14 +74,3 @@ class BigramCounter:
     def close(self) -> None:
         """Frees its memory; twice is fine."""
         self._handle.close()
-
-    def __enter__(self) -> BigramCounter:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-
 from . import _native
 from ._native import MAX_DRAFT, Tokens, as_count, as_tokens
 from .caches import Memory, NgramCache, TokensLike
+from .closing import Closing
 from .errors import InputError
 from .rule import LLAMA_CPP, Rule
 from .toggles import NOCOPY, Toggles
 from .trace import Step
 
 
-class Drafter:
+class Drafter(Closing):
     """A text, its context cache, and the draft rule over context, dynamic and static cache.
 
     Args:
@@ -105,17 +104,6 @@ class Drafter:
     def close(self) -> None:
         """Frees it and gives its caches back; twice is fine."""
         self._handle.close()
-
-    def __enter__(self) -> Drafter:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def check_structures(

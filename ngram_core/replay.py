@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from . import _native
 from ._native import MAX_DRAFT, Tokens, as_count, as_tokens
 from .caches import NgramCache, TokensLike
+from .closing import Closing
 from .drafter import check_structures
 from .errors import InputError
 from .rule import LLAMA_CPP, Rule
@@ -65,7 +65,7 @@ class Sample:
         return gained / self.n_calls if self.n_calls else None
 
 
-class Replay:
+class Replay(Closing):
     """Treats the tokens of a text as what a model would have said, and drafts along.
 
     Args:
@@ -166,17 +166,6 @@ class Replay:
     def close(self) -> None:
         """Frees it and gives its caches back; twice is fine."""
         self._handle.close()
-
-    def __enter__(self) -> Replay:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def replayed_tokens(n_tokens: int, n_ctx: int, tail: str) -> int:

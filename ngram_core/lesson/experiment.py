@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Literal
 
 from .. import machine
+from ..closing import Closing
 from ..errors import InputError, NgramError, StateError
 from ..replay import Replay
 from ..rule import LLAMA_CPP, Rule
@@ -49,7 +49,7 @@ class Light:
     expected: bool = False  #: the settings differ in a switch that may change the drafts
 
 
-class Experiment:
+class Experiment(Closing):
     """Replays a text with different switches and corpora, and keeps what was measured.
 
     Args:
@@ -329,16 +329,3 @@ class Experiment:
         if self.state == "preparing" and self._build is not None and not self._build.done:
             return self._build.what
         return "replaying"
-
-    # ---- life -----------------------------------------------------------------------------
-
-    def __enter__(self) -> Experiment:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
