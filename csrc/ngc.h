@@ -324,23 +324,24 @@ typedef struct ngc_step {
     ngc_row rows[9];
 } ngc_step;
 
-/* What drafting did, counted only by draft calls that are asked to (ngc_drafter_trace). */
+/* What drafting did, counted only by draft calls that are asked to: ngc_drafter_trace, and
+ * replays that record probes. */
 typedef struct ngc_probe {
-    int64_t lookups[3]; /* of n-grams, by cache: context, dynamic, static */
-    int64_t hits[3];
-    int64_t lookups_by_n[4]; /* in context and dynamic */
-    int64_t hits_by_n[4];
-    int64_t visited_nodes;   /* nodes of chains or slots of tables, over all look-ups */
+    int64_t n_drafted;
+    int64_t n_accept;        /* of a replay's call; 0 in other calls */
+    int64_t lookups[3][4];   /* of n-grams, by cache (context, dynamic, static) and by n - 1 */
+    int64_t hits[3][4];
+    int64_t visited_nodes;   /* nodes of chains, slots of tables or cells of maps, in look-ups */
     int64_t scored;          /* candidates that were scored */
     int64_t static_searches; /* of a candidate in the static followers */
-    int64_t search_steps;    /* pairs compared by searches in arrays */
+    int64_t search_steps;    /* pairs compared in arrays, or nodes visited in maps, by those */
     int64_t scanned;         /* followers read for sums and maxima: precheck, static fallback */
     int64_t prechecks;       /* rows checked before scoring */
     int64_t precheck_skips;  /* rows that failed it */
     int64_t copied;          /* followers copied */
     int64_t copied_bytes;    /* asked of malloc for it */
     int64_t allocations;
-    int64_t cache_lines; /* distinct lines of 64 bytes read by all of this */
+    int64_t cache_lines; /* distinct lines of 64 bytes touched by all of this */
 } ngc_probe;
 
 typedef struct ngc_drafter ngc_drafter;
@@ -390,7 +391,8 @@ void ngc_drafter_fail_allocation(ngc_drafter *drafter, int64_t nth);
  * at the end. */
 
 enum { NGC_TAIL_KEEP = 0, NGC_TAIL_DROP = 1 };
-enum { NGC_RECORD_DRAFTS = 1, NGC_RECORD_CALLS = 2 };
+/* With probes, drafts are the same and times are those of the recorded form, which is slower. */
+enum { NGC_RECORD_DRAFTS = 1, NGC_RECORD_CALLS = 2, NGC_RECORD_PROBES = 4 };
 
 typedef struct ngc_replay_options {
     int64_t n_ctx;
@@ -443,14 +445,231 @@ ngc_status ngc_replay_advance(ngc_replay *replay, int64_t max_tokens, int64_t ma
                               ngc_sample *sample);
 
 /* Hands out what was recorded since the last time: draft calls as length, tokens, length, ...,
- * and one ngc_call a draft call. Only whole calls are written; *n_written is 0 when drained. */
+ * and one ngc_call and one ngc_probe a draft call. Only whole calls are written; *n_written is 0
+ * when drained. */
 ngc_status ngc_replay_take_drafts(ngc_replay *replay, int32_t *buffer, size_t capacity,
                                   size_t *n_written);
 ngc_status ngc_replay_take_calls(ngc_replay *replay, ngc_call *buffer, size_t capacity,
                                  size_t *n_written);
+ngc_status ngc_replay_take_probes(ngc_replay *replay, ngc_probe *buffer, size_t capacity,
+                                  size_t *n_written);
+
+/* The sums of all calls' probes so far. */
+ngc_status ngc_replay_probe(const ngc_replay *replay, ngc_probe *sum);
 
 const ngc_cache *ngc_replay_dynamic_view(const ngc_replay *replay);
 void ngc_replay_fail_allocation(ngc_replay *replay, int64_t nth);
+
+/* ---- views of the inside: what the engine does where ----------------------------------------
+ *
+ * A touch is one cache line of one thing that a recorded call reads, or writes where it copies.
+ * `index` and `value` tell which thing of its array it is, and what stands there. */
+
+enum {
+    NGC_TOUCH_BUCKET = 1,     /* of a chained table: its number; 1 if it has nodes */
+    NGC_TOUCH_NODE = 2,       /* of a chain: -1; its full hash */
+    NGC_TOUCH_SLOT = 3,       /* of a flat table: its number; distance + 1 from home << 8 | fingerprint
+                               * of its n-gram, 0 if it is empty */
+    NGC_TOUCH_ENTRY = 4,      /* of a flat table: its number; 1 if it is the n-gram wanted */
+    NGC_TOUCH_CELL = 5,       /* of a fuse map: its number; its bits */
+    NGC_TOUCH_CHECK = 6,      /* the same of the second array */
+    NGC_TOUCH_ORDER = 7,      /* of a constmap: 64 bits that tell where tokens do not ascend */
+    NGC_TOUCH_COPIED = 8,     /* a follower that is copied: position, -1 in a map; token */
+    NGC_TOUCH_COPY = 9,       /* the copy of it */
+    NGC_TOUCH_COPY_INDEX = 10, /* the copy's buckets: 0; how many */
+    NGC_TOUCH_SCANNED = 11,   /* a follower read for sum and maximum: position; token */
+    NGC_TOUCH_SCORED = 12,    /* a candidate: position; token */
+    NGC_TOUCH_SEARCHED = 13,  /* pairs compared by a search: position and token of the first */
+    NGC_TOUCH_FINAL = 14,     /* the pair where a search ended, compared once more */
+    NGC_TOUCH_MAP_BUCKET = 15, /* of a map of followers that is searched: number; 1: has nodes */
+    NGC_TOUCH_MAP_NODE = 16   /* -1; token */
+};
+
+typedef struct ngc_touch {
+    int64_t index;
+    int64_t value;
+    int64_t array_line; /* lines from the start of its array on; -1: it stands in none */
+    int32_t what;       /* NGC_TOUCH_... */
+    int32_t cache;      /* NGC_FROM_...: of whose n-gram; a copy has its original's */
+    int32_t n;          /* of that n-gram */
+    int32_t step;       /* of the draft call: tokens drafted before */
+    int32_t line;       /* numbered by first touch in this call, from 0 */
+    int32_t is_first;   /* 1: of this line */
+    int32_t part;       /* 0; 1 and on: further lines of the same thing */
+    int32_t n_items;    /* pairs compared at once */
+    int32_t n_below;    /* of them, those below the token that is searched for */
+    int32_t unused;
+} ngc_touch;
+
+/* A look-up in a constmap's fuse map, whole. */
+enum {
+    NGC_FUSE_FOUND = 1,
+    NGC_FUSE_ABSENT = 2,  /* the three checks do not give the key's: it was never put in */
+    NGC_FUSE_NO_PLACE = 3 /* they do, but there are no such followers: a broken file */
+};
+
+typedef struct ngc_fuse_lookup {
+    uint64_t key_hash;  /* of the 2-gram */
+    uint64_t h;         /* spread with the map's seed */
+    uint64_t data[3];   /* what the three cells hold */
+    uint64_t checks[3];
+    uint64_t value;     /* the three data, xored: position << 24 | length */
+    uint64_t check;     /* the three checks, xored */
+    uint64_t needed;    /* what that must be */
+    int64_t position;   /* of the first follower */
+    int64_t length;
+    uint32_t cells[3];
+    int32_t verdict;    /* NGC_FUSE_..., 0: the map is empty */
+} ngc_fuse_lookup;
+
+ngc_status ngc_constmap_look_up(const ngc_cache *cache, const int32_t *ngram,
+                                ngc_fuse_lookup *lookup);
+
+/* A part of a table around a key: the chain of its bucket, or slots around its home. */
+typedef struct ngc_place {
+    int64_t index;       /* of the slot; of the node in its chain */
+    int64_t entry;       /* a slot's entry; -1: none, or a node */
+    uint64_t hash;       /* of the n-gram, whole */
+    int32_t tokens[4];   /* NGC_NO_TOKEN where there is none */
+    int32_t n_followers;
+    int32_t distance;    /* from home, or from the chain's start; -1: an empty slot */
+    int32_t fingerprint; /* slots: 8 bits of the spread hash */
+    int32_t unused;
+} ngc_place;
+
+typedef struct ngc_around {
+    uint64_t hash;       /* of the key */
+    int64_t n_buckets;   /* of the table, or slots */
+    int64_t home;        /* the key's bucket or slot; -1: the table has none yet */
+    int64_t found;       /* index of the place where it stands; -1: it is absent */
+    int64_t n_visited;   /* nodes or slots that the look-up visited */
+    int64_t n_places;    /* to show */
+    int32_t fingerprint; /* flat tables: of the key */
+    int32_t unused;
+} ngc_around;
+
+/* Looks an n-gram up, recorded, and shows what stands around: the whole chain, or slots from
+ * n_before before its home to n_after behind the last visited. Writes the first of *n_touches
+ * touches and of around->n_places places. NGC_UNSUPPORTED: not such a table. */
+ngc_status ngc_cache_table_around(const ngc_cache *cache, const int32_t *ngram, int32_t n,
+                                  int32_t n_before, int32_t n_after, ngc_around *around,
+                                  ngc_place *places, size_t places_capacity, ngc_touch *touches,
+                                  size_t touches_capacity, size_t *n_touches);
+
+/* How well a table's hash spreads. */
+typedef struct ngc_table_facts {
+    int64_t n_grams;
+    int64_t n_buckets;         /* or slots */
+    int64_t n_empty;           /* of them */
+    int64_t longest;           /* the most nodes or slots visited to find one n-gram */
+    int64_t sum_visited;       /* to find each once */
+    int64_t n_sharing;         /* n-grams whose full hash another one has as well */
+    int64_t most_sharing;      /* the most n-grams with one full hash */
+    uint64_t shared_hash;      /* which one */
+    int32_t longest_tokens[4]; /* the n-gram that takes the longest */
+} ngc_table_facts;
+
+/* Cost: a walk and a sort; 8 bytes an n-gram while it runs. NGC_UNSUPPORTED as above. */
+ngc_status ngc_cache_table_facts(const ngc_cache *cache, ngc_table_facts *facts);
+
+/* What a search compares, in order, in pairs (token, count, token, count, ...) that ascend by
+ * token; *count is the token's, 0 if it is absent. */
+ngc_status ngc_search_path(const int32_t *pairs, size_t length, int32_t token, int32_t search,
+                           int32_t *count, ngc_touch *touches, size_t capacity,
+                           size_t *n_touches);
+
+/* The same in the followers of an n-gram, where they lie; a map of followers is not searched so,
+ * and shows its buckets and nodes. */
+ngc_status ngc_cache_search_path(const ngc_cache *cache, const int32_t *ngram, int32_t n,
+                                 int32_t token, int32_t search, int32_t *count, size_t *length,
+                                 ngc_touch *touches, size_t capacity, size_t *n_touches);
+
+/* The XXH3-64 hash of a 2-gram by which a constmap knows it. */
+uint64_t ngc_constmap_key_hash(int32_t first, int32_t second);
+
+/* How the fuse map of a few 2-grams is built. A key is peeled where it is alone in a cell; then
+ * cells are filled in the reverse order. */
+enum { NGC_MOST_PEELED = 4096 };
+
+typedef struct ngc_peeling {
+    uint64_t seed;           /* with which all keys could be peeled */
+    uint32_t segment_length; /* cells */
+    uint32_t segment_count;  /* two fewer than there are segments */
+    uint32_t n_cells;
+    int32_t n_attempts; /* seeds tried */
+} ngc_peeling;
+
+typedef struct ngc_peel_step {
+    int32_t key;       /* its number */
+    int32_t cell;      /* in which it was alone */
+    int32_t n_waiting; /* further cells on the list of those with one key */
+    int32_t unused;
+} ngc_peel_step;
+
+typedef struct ngc_assign_step {
+    int32_t key;
+    int32_t cell;
+    uint64_t data; /* written there, so that the three cells xor to the key's value */
+    uint64_t check;
+} ngc_assign_step;
+
+/* n_keys 2-grams, two tokens each, with a value each. `cells` holds three for each key, `peeled` and
+ * `assigned` a step for each; data and checks hold peeling->n_cells: NGC_SMALL_BUFFER, and
+ * nothing else is done, if n_cells is fewer. NGC_DUPLICATE if a key stands twice. */
+ngc_status ngc_fuse_peeling(const int32_t *ngrams, const uint64_t *values, size_t n_keys,
+                            ngc_peeling *peeling, uint32_t *cells, ngc_peel_step *peeled,
+                            ngc_assign_step *assigned, uint64_t *data, uint64_t *checks,
+                            size_t n_cells);
+
+/* What the bytes of a file mean: one span a number. */
+enum {
+    NGC_SPAN_TOKEN = 1,       /* llama.cpp's file: of an n-gram; index is its place, -1 an unused one */
+    NGC_SPAN_N_FOLLOWERS = 2, /* that come next */
+    NGC_SPAN_FOLLOWER = 3,    /* index: of the follower in its n-gram; constmap: in the file */
+    NGC_SPAN_COUNT = 4,       /* of the follower before it */
+    NGC_SPAN_MAGIC = 5,       /* constmap: first bytes of the file, then in this order */
+    NGC_SPAN_N_ENTRIES = 6,
+    NGC_SPAN_MAP_BYTES = 7,
+    NGC_SPAN_MAP_MAGIC = 8, /* first bytes of the map, then in this order */
+    NGC_SPAN_SEED = 9,
+    NGC_SPAN_SEGMENT_LENGTH = 10,
+    NGC_SPAN_SEGMENT_COUNT = 11,
+    NGC_SPAN_DATA_LEN = 12,
+    NGC_SPAN_N_KEYS = 13,
+    NGC_SPAN_DATA = 14, /* index: number of the cell */
+    NGC_SPAN_CHECK = 15,
+    NGC_SPAN_SUM = 16
+};
+
+typedef struct ngc_span {
+    int64_t offset; /* in the file */
+    int64_t value;  /* what stands there */
+    int64_t gram;   /* number of the n-gram in the file, from 0; -1: the format does not say */
+    int64_t index;
+    int32_t n_bytes;
+    int32_t meaning; /* NGC_SPAN_... */
+} ngc_span;
+
+/* How far a file was walked; it starts zeroed. */
+typedef struct ngc_file_place {
+    int64_t offset;
+    int64_t gram;
+} ngc_file_place;
+
+/* Walks the whole records of a piece of llama.cpp's file, as ngc_cache_load_legacy takes them, and
+ * writes the first `capacity` of *n_spans spans that have a byte in from..to - 1. *n_used bytes
+ * were walked; it stops at `to`. */
+ngc_status ngc_legacy_spans(const uint8_t *piece, size_t piece_bytes, uint64_t file_left_bytes,
+                            int64_t from, int64_t to, ngc_file_place *place, ngc_span *spans,
+                            size_t capacity, size_t *n_spans, size_t *n_used);
+
+/* The same of a constmap that was checked; its place is known at once. */
+ngc_status ngc_constmap_spans(const ngc_cache *cache, int64_t from, int64_t to, ngc_span *spans,
+                              size_t capacity, size_t *n_spans);
+
+/* The same draft as ngc_drafter_draft; writes the first `capacity` of *n_touches touches, in order. */
+ngc_status ngc_drafter_touches(ngc_drafter *drafter, int32_t n_draft, ngc_touch *touches,
+                               size_t capacity, size_t *n_touches, ngc_probe *probe);
 
 /* ---- the machine -------------------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 #include "ngc_bytes.h"
 #include "ngc_counter.h"
 #include "ngc_fuse.h"
+#include "ngc_inside.h"
 
 enum { HEAD_BYTES = 24, LENGTH_BITS = 24, SLICE_BYTES = 1 << 22 };
 
@@ -35,7 +36,7 @@ typedef struct constmap_cache {
 
 static const ngc_cache_operations operations;
 
-static bool is_constmap(const ngc_cache *cache)
+bool ngc_is_constmap(const ngc_cache *cache)
 {
     return cache->operations == &operations;
 }
@@ -57,14 +58,22 @@ static uint64_t key_hash(int32_t a, int32_t b)
     return k ^ (k >> 28);
 }
 
+uint64_t ngc_constmap_key_hash(int32_t first, int32_t second)
+{
+    return key_hash(first, second);
+}
+
 /* ---- looking up ---- */
 
 /* Whether tokens ascend from pair `first` on, `length` pairs. */
-static bool ascends(const constmap_cache *self, uint64_t first, uint64_t length)
+NGC_INLINE bool ascends(const constmap_cache *self, uint64_t first, uint64_t length,
+                        ngc_recorder *recorder)
 {
     uint64_t last = first + length - 1; /* the bit of the last pair does not count */
     for (uint64_t word = first / 64; word <= last / 64; word++) {
         uint64_t bits = self->breaks[word];
+        ngc_record(recorder, NGC_TOUCH_ORDER, self->breaks, &self->breaks[word], sizeof bits,
+                   (int64_t)word, (int64_t)bits);
         if (word == first / 64) {
             bits &= ~UINT64_C(0) << (first % 64);
         }
@@ -78,7 +87,44 @@ static bool ascends(const constmap_cache *self, uint64_t first, uint64_t length)
     return true;
 }
 
-slice_view ngc_constmap_find(const ngc_cache *cache, const ngc_key *key, ngc_recorder *recorder)
+static void record_lookup(const constmap_cache *self, const ngc_key *key, uint64_t h,
+                          const ngc_fuse_cells *cells, ngc_recorder *recorder)
+{
+    for (int i = 0; i < 3; i++) {
+        uint32_t at = cells->at[i];
+        ngc_record(recorder, NGC_TOUCH_CELL, self->data, &self->data[at], sizeof *self->data, at,
+                   (int64_t)self->data[at]);
+        ngc_record(recorder, NGC_TOUCH_CHECK, self->checks, &self->checks[at],
+                   sizeof *self->checks, at, (int64_t)self->checks[at]);
+    }
+    ngc_fuse_lookup *lookup = recorder->fuse;
+    if (lookup == NULL) {
+        return;
+    }
+    *lookup = (ngc_fuse_lookup){
+        .key_hash = key_hash(key->tokens[0], key->tokens[1]),
+        .h = h,
+        .needed = ngc_fuse_check(h),
+    };
+    for (int i = 0; i < 3; i++) {
+        lookup->cells[i] = cells->at[i];
+        lookup->data[i] = self->data[cells->at[i]];
+        lookup->checks[i] = self->checks[cells->at[i]];
+    }
+}
+
+/* What the look-up itself made of the cells. */
+static void record_verdict(uint64_t value, uint64_t check, uint64_t position, uint64_t length,
+                           bool found, ngc_fuse_lookup *lookup)
+{
+    lookup->value = value;
+    lookup->check = check ^ lookup->needed;
+    lookup->position = (int64_t)position;
+    lookup->length = (int64_t)length;
+    lookup->verdict = check != 0 ? NGC_FUSE_ABSENT : found ? NGC_FUSE_FOUND : NGC_FUSE_NO_PLACE;
+}
+
+NGC_INLINE slice_view find(const ngc_cache *cache, const ngc_key *key, ngc_recorder *recorder)
 {
     const constmap_cache *self = (const constmap_cache *)cache;
     if (self->fuse.n_keys == 0 || self->data == NULL) {
@@ -91,16 +137,29 @@ slice_view ngc_constmap_find(const ngc_cache *cache, const ngc_key *key, ngc_rec
     for (int i = 0; i < 3; i++) {
         value ^= self->data[cells.at[i]];
         check ^= self->checks[cells.at[i]];
-        ngc_record_node(recorder, &self->data[cells.at[i]], sizeof *self->data);
-        ngc_record_key(recorder, &self->checks[cells.at[i]], sizeof *self->checks);
+    }
+    if (recorder != NULL) {
+        record_lookup(self, key, h, &cells, recorder);
     }
     uint64_t position = value >> LENGTH_BITS;
     uint64_t length = value & ((UINT64_C(1) << LENGTH_BITS) - 1);
-    if (check != 0 || length == 0 || length > self->n_pairs ||
-        position > self->n_pairs - length || !ascends(self, position, length)) {
-        return slice_view_none();
+    bool found = check == 0 && length != 0 && length <= self->n_pairs &&
+                 position <= self->n_pairs - length && ascends(self, position, length, recorder);
+    if (recorder != NULL && recorder->fuse != NULL) {
+        record_verdict(value, check, position, length, found, recorder->fuse);
     }
-    return (slice_view){self->pairs + position, (size_t)length};
+    return found ? (slice_view){self->pairs + position, (size_t)length} : slice_view_none();
+}
+
+slice_view ngc_constmap_find_plain(const ngc_cache *cache, const ngc_key *key)
+{
+    return find(cache, key, NULL);
+}
+
+slice_view ngc_constmap_find_recorded(const ngc_cache *cache, const ngc_key *key,
+                                      ngc_recorder *recorder)
+{
+    return find(cache, key, recorder);
 }
 
 /* ---- opening a file ---- */
@@ -239,7 +298,7 @@ static ngc_status check_slice(constmap_cache *self, int32_t *done)
 ngc_status ngc_constmap_check(ngc_cache *cache, int32_t *done)
 {
     *done = 0;
-    if (!is_constmap(cache)) {
+    if (!ngc_is_constmap(cache)) {
         return NGC_UNSUPPORTED;
     }
     constmap_cache *self = (constmap_cache *)cache;
@@ -291,6 +350,80 @@ static void clear(ngc_cache *cache)
     (void)cache; /* it never changes; ngc_cache.c refuses before this */
 }
 
+static int32_t search(const ngc_cache *cache, const ngc_key *key, int32_t token, int32_t search,
+                      size_t *length, ngc_recorder *recorder)
+{
+    slice_view view = ngc_key_length(key) == 2 ? ngc_constmap_find(cache, key, NULL)
+                                               : slice_view_none();
+    *length = view.length;
+    return slice_view_count(view, token, search, recorder);
+}
+
+static ngc_span span_of(const constmap_cache *self, uint64_t at, uint64_t n_bytes,
+                        int32_t meaning, uint64_t index)
+{
+    const uint8_t *bytes = self->bytes + at;
+    return (ngc_span){
+        .offset = (int64_t)at,
+        .value = n_bytes == 4 ? ngc_get_int32(bytes) : (int64_t)get_u64(bytes),
+        .gram = -1,
+        .index = (int64_t)index,
+        .n_bytes = (int32_t)n_bytes,
+        .meaning = meaning,
+    };
+}
+
+/* The number that a byte of the file belongs to. */
+static ngc_span span_at(const constmap_cache *self, uint64_t at)
+{
+    uint64_t map_at = (uint64_t)(map_of(self) - self->bytes);
+    uint64_t data_at = map_at + NGC_FUSE_HEAD_BYTES;
+    uint64_t checks_at = data_at + (uint64_t)8 * self->fuse.data_len;
+    uint64_t sum_at = checks_at + (uint64_t)8 * self->fuse.data_len;
+    uint64_t word = at / 8 * 8; /* every section starts at a multiple of 8 */
+    if (at < HEAD_BYTES) {
+        return span_of(self, word, 8, NGC_SPAN_MAGIC + (int32_t)(at / 8), 0);
+    }
+    if (at < map_at) {
+        return span_of(self, at / 4 * 4, 4, at % 8 < 4 ? NGC_SPAN_FOLLOWER : NGC_SPAN_COUNT,
+                       (at - HEAD_BYTES) / NGC_PAIR_BYTES);
+    }
+    if (at < map_at + 16) {
+        return span_of(self, word, 8, NGC_SPAN_MAP_MAGIC + (int32_t)((at - map_at) / 8), 0);
+    }
+    if (at < data_at) {
+        return span_of(self, at / 4 * 4, 4,
+                       NGC_SPAN_SEGMENT_LENGTH + (int32_t)((at - map_at - 16) / 4), 0);
+    }
+    return at < checks_at ? span_of(self, word, 8, NGC_SPAN_DATA, (at - data_at) / 8)
+           : at < sum_at  ? span_of(self, word, 8, NGC_SPAN_CHECK, (at - checks_at) / 8)
+                          : span_of(self, word, 8, NGC_SPAN_SUM, 0);
+}
+
+ngc_status ngc_constmap_spans(const ngc_cache *cache, int64_t from, int64_t to, ngc_span *spans,
+                              size_t capacity, size_t *n_spans)
+{
+    const constmap_cache *self = (const constmap_cache *)cache;
+    *n_spans = 0;
+    if (!ngc_is_constmap(cache) || self->data == NULL) {
+        return NGC_UNSUPPORTED;
+    }
+    if (from < 0 || to < from) {
+        return NGC_BAD_ARGUMENT;
+    }
+    uint64_t end = (uint64_t)to < self->n_bytes ? (uint64_t)to : self->n_bytes;
+    for (uint64_t at = (uint64_t)from; at < end; *n_spans += 1) {
+        ngc_span span = span_at(self, at);
+        at = (uint64_t)span.offset + (uint64_t)span.n_bytes;
+        if (*n_spans < capacity) {
+            spans[*n_spans] = span;
+        }
+    }
+    return NGC_OK;
+}
+
+static const ngc_inside_operations inside = {.search = search};
+
 /* What needs keys or changes is absent: ngc_cache.c answers NGC_UNSUPPORTED. */
 static const ngc_cache_operations operations = {
     .destroy = destroy,
@@ -298,6 +431,7 @@ static const ngc_cache_operations operations = {
     .followers = followers,
     .facts = facts,
     .broken = broken,
+    .inside = &inside,
 };
 
 static ngc_status new_constmap(const ngc_toggles *toggles, size_t n_bytes, constmap_cache **out)
@@ -337,7 +471,7 @@ ngc_status ngc_constmap_new(const ngc_toggles *toggles, size_t file_bytes, ngc_c
 const uint8_t *ngc_constmap_bytes_view(const ngc_cache *cache, size_t *n_bytes)
 {
     *n_bytes = 0;
-    if (!is_constmap(cache)) {
+    if (!ngc_is_constmap(cache)) {
         return NULL;
     }
     const constmap_cache *self = (const constmap_cache *)cache;

@@ -15,8 +15,20 @@
 
 #include "ngc_slice.h"
 
+bool ngc_is_constmap(const ngc_cache *cache);
+
 /* The followers of a 2-gram; none if it was not put in, or if what the file says of it cannot be
  * (no such place, or followers that do not ascend there). */
-slice_view ngc_constmap_find(const ngc_cache *cache, const ngc_key *key, ngc_recorder *recorder);
+slice_view ngc_constmap_find_plain(const ngc_cache *cache, const ngc_key *key);
+slice_view ngc_constmap_find_recorded(const ngc_cache *cache, const ngc_key *key,
+                                      ngc_recorder *recorder);
+
+/* Where nothing is recorded, the recorder is the constant NULL, and this is the plain one. */
+NGC_INLINE slice_view ngc_constmap_find(const ngc_cache *cache, const ngc_key *key,
+                                        ngc_recorder *recorder)
+{
+    return recorder == NULL ? ngc_constmap_find_plain(cache, key)
+                            : ngc_constmap_find_recorded(cache, key, recorder);
+}
 
 #endif

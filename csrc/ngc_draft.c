@@ -6,7 +6,7 @@
  * Drafted tokens are written behind the text while a call lasts, so that the rule reads one
  * array; they are not part of the text.
  */
-#include "ngc_internal.h"
+#include "ngc_inside.h"
 
 struct ngc_drafter {
     ngc_toggles toggles;
@@ -272,50 +272,93 @@ static void begin_step(ngc_step *step, size_t length_tokens)
     step->token = NGC_NO_TOKEN;
 }
 
-ngc_status ngc_drafter_trace(ngc_drafter *drafter, int32_t n_draft, ngc_step *steps,
-                             int32_t *n_steps, ngc_probe *probe)
+/* One step; with `step` its rows, too. */
+static ngc_status pick_recorded(ngc_drafter *drafter, int32_t n_drafted, ngc_pick *pick,
+                                ngc_step *step, ngc_recorder *recorder)
 {
-    enum { LINE_SLOTS = 1 << 14 };
+    ngc_view view = view_of(drafter);
+    size_t length_tokens = drafter->length_tokens + (size_t)n_drafted;
+    recorder->step = step;
+    recorder->n_drafted = n_drafted;
+    if (step != NULL) {
+        begin_step(step, length_tokens);
+    }
+    ngc_status status =
+        drafter->context->operations->pick_recorded[drafter->toggles.static_cache](
+            &view, drafter->text, length_tokens, pick, recorder);
+    if (status == NGC_OK && recorder->failed) {
+        status = NGC_NO_MEMORY;
+    }
+    if (status == NGC_OK && step != NULL) {
+        step->token = pick->token;
+        step->from = pick->from;
+        step->n = pick->n;
+    }
+    return status;
+}
+
+ngc_status ngc_drafter_draft_recorded(ngc_drafter *drafter, int32_t n_draft, ngc_step *steps,
+                                      int32_t *n_steps, int32_t *n_drafted,
+                                      ngc_recorder *recorder)
+{
     *n_steps = 0;
-    memset(probe, 0, sizeof *probe);
+    *n_drafted = 0;
+    ngc_recorder_begin(recorder);
     ngc_status status = begin_draft(drafter, n_draft);
     if (status != NGC_OK || drafter->length_tokens < 2) {
         return status;
     }
-    ngc_recorder recorder = {NULL, probe, calloc(LINE_SLOTS, sizeof(uint64_t)), LINE_SLOTS};
-    if (recorder.lines == NULL) {
-        return NGC_NO_MEMORY;
-    }
     int64_t copied_bytes = drafter->scratch.allocated_bytes;
     int64_t allocations = drafter->scratch.allocations;
-    ngc_view view = view_of(drafter);
-    const ngc_cache_operations *operations = drafter->context->operations;
     int32_t *drafted = drafter->text + drafter->length_tokens;
     for (int32_t i = 0; i < n_draft; i++) {
         ngc_pick pick;
-        recorder.step = &steps[i];
-        begin_step(recorder.step, drafter->length_tokens + (size_t)i);
-        status = operations->pick_recorded[drafter->toggles.static_cache](
-            &view, drafter->text, drafter->length_tokens + (size_t)i, &pick, &recorder);
+        status = pick_recorded(drafter, i, &pick, steps == NULL ? NULL : &steps[i], recorder);
         if (status != NGC_OK) {
             *n_steps = 0;
+            *n_drafted = 0;
             break;
         }
-        steps[i].token = pick.token;
-        steps[i].from = pick.from;
-        steps[i].n = pick.n;
         *n_steps = i + 1;
         if (pick.token == NGC_NO_TOKEN) {
             break;
         }
         drafted[i] = pick.token;
+        *n_drafted = i + 1;
         if (pick.token == drafter->rule.eos) {
             break;
         }
     }
-    probe->copied_bytes = drafter->scratch.allocated_bytes - copied_bytes;
-    probe->allocations = drafter->scratch.allocations - allocations;
-    free(recorder.lines);
+    recorder->probe->n_drafted = *n_drafted;
+    recorder->probe->copied_bytes = drafter->scratch.allocated_bytes - copied_bytes;
+    recorder->probe->allocations = drafter->scratch.allocations - allocations;
+    return status;
+}
+
+ngc_status ngc_drafter_trace(ngc_drafter *drafter, int32_t n_draft, ngc_step *steps,
+                             int32_t *n_steps, ngc_probe *probe)
+{
+    int32_t n_drafted;
+    ngc_recorder recorder;
+    ngc_recorder_init(&recorder, &drafter->own, probe);
+    ngc_status status =
+        ngc_drafter_draft_recorded(drafter, n_draft, steps, n_steps, &n_drafted, &recorder);
+    ngc_recorder_destroy(&recorder);
+    return status;
+}
+
+ngc_status ngc_drafter_touches(ngc_drafter *drafter, int32_t n_draft, ngc_touch *touches,
+                               size_t capacity, size_t *n_touches, ngc_probe *probe)
+{
+    int32_t n_steps, n_drafted;
+    ngc_recorder recorder;
+    ngc_recorder_init(&recorder, &drafter->own, probe);
+    recorder.touches = touches;
+    recorder.capacity = capacity;
+    ngc_status status =
+        ngc_drafter_draft_recorded(drafter, n_draft, NULL, &n_steps, &n_drafted, &recorder);
+    *n_touches = status == NGC_OK ? recorder.n_touches : 0;
+    ngc_recorder_destroy(&recorder);
     return status;
 }
 

@@ -62,6 +62,30 @@ static ngc_status load_record(ngc_cache *cache, const uint8_t *record, size_t n_
     return status;
 }
 
+/* How long the record is that starts here, with so many bytes of it at hand and so many left in the
+ * file; 0: more must be at hand. */
+static ngc_status measure_record(const uint8_t *record, size_t here, uint64_t left,
+                                 uint64_t *record_bytes)
+{
+    *record_bytes = 0;
+    if (left < HEAD_BYTES) {
+        return NGC_TRUNCATED;
+    }
+    if (here < HEAD_BYTES) {
+        return NGC_OK;
+    }
+    int32_t claimed = ngc_get_int32(record + 4 * NGC_N_MAX);
+    if (claimed <= 0) {
+        return NGC_BAD_RECORD;
+    }
+    uint64_t n_bytes = HEAD_BYTES + (uint64_t)claimed * NGC_PAIR_BYTES;
+    if (n_bytes > left) {
+        return NGC_TRUNCATED;
+    }
+    *record_bytes = n_bytes > here ? 0 : n_bytes;
+    return NGC_OK;
+}
+
 ngc_status ngc_cache_load_legacy(ngc_cache *cache, const uint8_t *piece, size_t piece_bytes,
                                  uint64_t file_left_bytes, size_t *n_used,
                                  ngc_load_report *report)
@@ -77,29 +101,14 @@ ngc_status ngc_cache_load_legacy(ngc_cache *cache, const uint8_t *piece, size_t 
     }
     cache->changes++;
     while (status == NGC_OK && used < piece_bytes) {
-        size_t here = piece_bytes - used;
-        uint64_t left = file_left_bytes - used;
-        if (left < HEAD_BYTES) {
-            status = NGC_TRUNCATED;
+        uint64_t record_bytes;
+        status = measure_record(piece + used, piece_bytes - used, file_left_bytes - used,
+                                &record_bytes);
+        if (status != NGC_OK || record_bytes == 0) {
             break;
         }
-        if (here < HEAD_BYTES) {
-            break;
-        }
-        int32_t claimed = ngc_get_int32(piece + used + 4 * NGC_N_MAX);
-        if (claimed <= 0) {
-            status = NGC_BAD_RECORD;
-            break;
-        }
-        uint64_t record_bytes = HEAD_BYTES + (uint64_t)claimed * NGC_PAIR_BYTES;
-        if (record_bytes > left) {
-            status = NGC_TRUNCATED;
-            break;
-        }
-        if (record_bytes > here) {
-            break;
-        }
-        status = load_record(cache, piece + used, (size_t)claimed, report);
+        size_t n_pairs = (size_t)(record_bytes - HEAD_BYTES) / NGC_PAIR_BYTES;
+        status = load_record(cache, piece + used, n_pairs, report);
         if (status == NGC_OK) {
             used += (size_t)record_bytes;
             report->n_bytes += (int64_t)record_bytes;
@@ -147,4 +156,77 @@ ngc_status ngc_cache_save_sorted(const ngc_cache *cache, const void **places, si
     }
     return cache->operations->save_sorted(places, n_places, cursor, buffer, capacity_bytes,
                                           n_written);
+}
+
+/* ---- what a file's bytes mean (views of the inside) ---- */
+
+typedef struct span_list {
+    int64_t from, to;
+    ngc_span *spans;
+    size_t capacity, n_spans;
+} span_list;
+
+static void add_span(span_list *list, const uint8_t *bytes, int64_t offset, int64_t gram,
+                     int64_t index, int32_t meaning)
+{
+    if (offset + 4 <= list->from || offset >= list->to) {
+        return;
+    }
+    if (list->n_spans < list->capacity) {
+        list->spans[list->n_spans] = (ngc_span){offset, ngc_get_int32(bytes), gram, index, 4,
+                                                meaning};
+    }
+    list->n_spans++;
+}
+
+static void add_record(span_list *list, const uint8_t *record, size_t n_pairs,
+                       const ngc_file_place *place)
+{
+    int64_t at = place->offset;
+    for (int32_t i = 0; i < NGC_N_MAX; i++) {
+        add_span(list, record + 4 * i, at + 4 * i, place->gram, i, NGC_SPAN_TOKEN);
+    }
+    add_span(list, record + 4 * NGC_N_MAX, at + 4 * NGC_N_MAX, place->gram, 0,
+             NGC_SPAN_N_FOLLOWERS);
+    for (size_t i = 0; i < n_pairs; i++) {
+        const uint8_t *pair = record + HEAD_BYTES + NGC_PAIR_BYTES * i;
+        int64_t pair_at = at + HEAD_BYTES + NGC_PAIR_BYTES * (int64_t)i;
+        add_span(list, pair, pair_at, place->gram, (int64_t)i, NGC_SPAN_FOLLOWER);
+        add_span(list, pair + 4, pair_at + 4, place->gram, (int64_t)i, NGC_SPAN_COUNT);
+    }
+}
+
+ngc_status ngc_legacy_spans(const uint8_t *piece, size_t piece_bytes, uint64_t file_left_bytes,
+                            int64_t from, int64_t to, ngc_file_place *place, ngc_span *spans,
+                            size_t capacity, size_t *n_spans, size_t *n_used)
+{
+    span_list list = {from, to, spans, capacity, 0};
+    *n_spans = *n_used = 0;
+    if (piece_bytes > file_left_bytes || from < 0 || to < from) {
+        return NGC_BAD_ARGUMENT;
+    }
+    while (*n_used < piece_bytes && place->offset < to) {
+        const uint8_t *record = piece + *n_used;
+        uint64_t left = file_left_bytes - *n_used;
+        size_t n_pairs;
+        ngc_key key;
+        uint64_t record_bytes;
+        ngc_status status = measure_record(record, piece_bytes - *n_used, left, &record_bytes);
+        if (status != NGC_OK || record_bytes == 0) {
+            return status;
+        }
+        n_pairs = (size_t)(record_bytes - HEAD_BYTES) / NGC_PAIR_BYTES;
+        status = read_key(record, &key);
+        if (status != NGC_OK) {
+            return status;
+        }
+        if (place->offset + (int64_t)record_bytes > from) {
+            add_record(&list, record, n_pairs, place);
+        }
+        place->offset += (int64_t)record_bytes;
+        place->gram++;
+        *n_used += (size_t)record_bytes;
+        *n_spans = list.n_spans;
+    }
+    return NGC_OK;
 }

@@ -91,19 +91,21 @@ NGC_INLINE void chained_followers_destroy(ngc_allocator *allocator, chained_foll
 }
 
 /* The count of a token, or NULL. */
-NGC_INLINE int32_t *chained_followers_find(const chained_followers *f, int32_t token,
-                                           int32_t search)
+NGC_INLINE int32_t *chained_followers_seek(const chained_followers *f, int32_t token,
+                                           ngc_recorder *recorder)
 {
-    (void)search;
     if (f->length == 0) {
         return NULL;
     }
     size_t bucket = chained_followers_bucket(token, f->n_buckets);
     chained_follower **link = f->buckets[bucket];
+    ngc_record(recorder, NGC_TOUCH_MAP_BUCKET, f->buckets, &f->buckets[bucket], sizeof link,
+               (int64_t)bucket, link != NULL);
     if (link == NULL) {
         return NULL;
     }
     for (chained_follower *node = *link;; node = node->next) {
+        ngc_record(recorder, NGC_TOUCH_MAP_NODE, NULL, node, sizeof *node, -1, node->token);
         if (node->token == token) {
             return &node->count;
         }
@@ -112,6 +114,13 @@ NGC_INLINE int32_t *chained_followers_find(const chained_followers *f, int32_t t
             return NULL;
         }
     }
+}
+
+NGC_INLINE int32_t *chained_followers_find(const chained_followers *f, int32_t token,
+                                           int32_t search)
+{
+    (void)search;
+    return chained_followers_seek(f, token, NULL);
 }
 
 /* A copy with the same order and the same buckets; on failure dst holds nothing. */
@@ -330,6 +339,33 @@ NGC_INLINE chained_view_cursor chained_view_next(chained_view_cursor c)
     return c->next;
 }
 
+/* For records: nodes stand in no array. */
+NGC_INLINE const void *chained_view_array(chained_view view)
+{
+    (void)view;
+    return NULL;
+}
+
+NGC_INLINE int64_t chained_view_index(chained_view view, chained_view_cursor c)
+{
+    (void)view;
+    (void)c;
+    return -1;
+}
+
+/* Writes down what making a copy touches. */
+static inline void chained_view_record_copy(chained_view from, chained_view copy,
+                                            ngc_recorder *recorder)
+{
+    ngc_record(recorder, NGC_TOUCH_COPY_INDEX, copy->buckets, copy->buckets,
+               copy->n_buckets * sizeof *copy->buckets, 0, (int64_t)copy->n_buckets);
+    const chained_follower *to = copy->head;
+    for (const chained_follower *c = from->head; c != NULL; c = c->next, to = to->next) {
+        ngc_record(recorder, NGC_TOUCH_COPIED, NULL, c, sizeof *c, -1, c->token);
+        ngc_record(recorder, NGC_TOUCH_COPY, NULL, to, sizeof *to, -1, to->token);
+    }
+}
+
 /* Whether `search` means anything for this kind of view. */
 NGC_INLINE bool chained_view_searched(void)
 {
@@ -340,10 +376,8 @@ NGC_INLINE bool chained_view_searched(void)
 NGC_INLINE int32_t chained_view_count(chained_view view, int32_t token, int32_t search,
                                       ngc_recorder *recorder)
 {
-    const int32_t *count = chained_followers_find(view, token, search);
-    if (count != NULL) {
-        ngc_record_key(recorder, count, sizeof *count);
-    }
+    (void)search;
+    const int32_t *count = chained_followers_seek(view, token, recorder);
     return count == NULL ? 0 : *count;
 }
 

@@ -80,7 +80,8 @@ static void add_keys(const ngc_fuse *fuse, const uint64_t *key_hashes, cell *cel
 }
 
 /* Takes out keys that are alone in a cell until none is; how many were. */
-static uint32_t peel(const ngc_fuse *fuse, cell *cells, uint32_t *alone, peeled *order)
+NGC_INLINE uint32_t peel(const ngc_fuse *fuse, cell *cells, uint32_t *alone, peeled *order,
+                         ngc_fuse_recorder *recorder)
 {
     uint32_t n_alone = 0;
     uint32_t n_peeled = 0;
@@ -94,6 +95,11 @@ static uint32_t peel(const ngc_fuse *fuse, cell *cells, uint32_t *alone, peeled 
             continue;
         }
         peeled taken = {cells[at].hashes, cells[at].keys, at};
+        if (recorder != NULL) {
+            recorder->peeled[n_peeled] = (ngc_peel_step){
+                .key = (int32_t)taken.key, .cell = (int32_t)at, .n_waiting = (int32_t)n_alone};
+            recorder->n_peeled = n_peeled + 1;
+        }
         order[n_peeled++] = taken;
         ngc_fuse_cells own = ngc_fuse_cells_of(fuse, taken.hash);
         for (int i = 0; i < 3; i++) {
@@ -110,8 +116,8 @@ static uint32_t peel(const ngc_fuse *fuse, cell *cells, uint32_t *alone, peeled 
 }
 
 /* Newest first, so that a key's own cell is still free when its other two are known. */
-static void assign(const ngc_fuse *fuse, const peeled *order, const uint64_t *values,
-                   uint64_t *data, uint64_t *checks)
+NGC_INLINE void assign(const ngc_fuse *fuse, const peeled *order, const uint64_t *values,
+                       uint64_t *data, uint64_t *checks, ngc_fuse_recorder *recorder)
 {
     memset(data, 0, sizeof *data * fuse->data_len);
     memset(checks, 0, sizeof *checks * fuse->data_len);
@@ -126,6 +132,10 @@ static void assign(const ngc_fuse *fuse, const peeled *order, const uint64_t *va
         }
         data[taken->cell] = value;
         checks[taken->cell] = check;
+        if (recorder != NULL) {
+            recorder->assigned[recorder->n_assigned++] =
+                (ngc_assign_step){(int32_t)taken->key, (int32_t)taken->cell, value, check};
+        }
     }
 }
 
@@ -149,17 +159,20 @@ static int has_duplicates(const uint64_t *key_hashes, size_t n, uint64_t *scratc
     return 0;
 }
 
-static ngc_status attempt(ngc_fuse *fuse, const uint64_t *key_hashes, const uint64_t *values,
-                          uint64_t *data, uint64_t *checks, cell *cells, uint32_t *alone,
-                          peeled *order)
+NGC_INLINE ngc_status attempt(ngc_fuse *fuse, const uint64_t *key_hashes, const uint64_t *values,
+                              uint64_t *data, uint64_t *checks, cell *cells, uint32_t *alone,
+                              peeled *order, ngc_fuse_recorder *recorder)
 {
     uint64_t state = 1;
     for (int i = 0; i < NGC_FUSE_ATTEMPTS; i++) {
         fuse->seed = ngc_splitmix(&state);
         memset(cells, 0, sizeof *cells * fuse->data_len);
         add_keys(fuse, key_hashes, cells);
-        if (peel(fuse, cells, alone, order) == fuse->n_keys) {
-            assign(fuse, order, values, data, checks);
+        if (recorder != NULL) {
+            recorder->n_attempts = i + 1;
+        }
+        if (peel(fuse, cells, alone, order, recorder) == fuse->n_keys) {
+            assign(fuse, order, values, data, checks, recorder);
             return NGC_OK;
         }
         if (i == 0 && has_duplicates(key_hashes, fuse->n_keys, (uint64_t *)(void *)order)) {
@@ -169,8 +182,9 @@ static ngc_status attempt(ngc_fuse *fuse, const uint64_t *key_hashes, const uint
     return NGC_DUPLICATE;
 }
 
-ngc_status ngc_fuse_build(ngc_allocator *allocator, ngc_fuse *fuse, const uint64_t *key_hashes,
-                          const uint64_t *values, uint64_t *data, uint64_t *checks)
+NGC_INLINE ngc_status build(ngc_allocator *allocator, ngc_fuse *fuse, const uint64_t *key_hashes,
+                            const uint64_t *values, uint64_t *data, uint64_t *checks,
+                            ngc_fuse_recorder *recorder)
 {
     if (fuse->n_keys == 0) {
         return NGC_OK;
@@ -183,10 +197,24 @@ ngc_status ngc_fuse_build(ngc_allocator *allocator, ngc_fuse *fuse, const uint64
     peeled *order = ngc_alloc(allocator, order_bytes, NGC_KIND_OTHER);
     ngc_status status = NGC_NO_MEMORY;
     if (cells != NULL && alone != NULL && order != NULL) {
-        status = attempt(fuse, key_hashes, values, data, checks, cells, alone, order);
+        status = attempt(fuse, key_hashes, values, data, checks, cells, alone, order, recorder);
     }
     ngc_free(allocator, cells, cells_bytes, NGC_KIND_OTHER);
     ngc_free(allocator, alone, alone_bytes, NGC_KIND_OTHER);
     ngc_free(allocator, order, order_bytes, NGC_KIND_OTHER);
     return status;
+}
+
+ngc_status ngc_fuse_build(ngc_allocator *allocator, ngc_fuse *fuse, const uint64_t *key_hashes,
+                          const uint64_t *values, uint64_t *data, uint64_t *checks)
+{
+    return build(allocator, fuse, key_hashes, values, data, checks, NULL);
+}
+
+ngc_status ngc_fuse_build_recorded(ngc_allocator *allocator, ngc_fuse *fuse,
+                                   const uint64_t *key_hashes, const uint64_t *values,
+                                   uint64_t *data, uint64_t *checks,
+                                   ngc_fuse_recorder *recorder)
+{
+    return build(allocator, fuse, key_hashes, values, data, checks, recorder);
 }

@@ -67,6 +67,21 @@ NGC_INLINE ngc_fuse_cells ngc_fuse_cells_of(const ngc_fuse *fuse, uint64_t h)
 /* The shape of a map of n_keys. NGC_BAD_ARGUMENT if that is too many. */
 ngc_status ngc_fuse_shape(size_t n_keys, ngc_fuse *fuse);
 
+/* What a recorded build writes down: the steps of the attempt that came to its end. */
+typedef struct ngc_fuse_recorder {
+    ngc_peel_step *peeled; /* n_keys */
+    ngc_assign_step *assigned;
+    int32_t n_attempts;
+    uint32_t n_peeled;
+    uint32_t n_assigned;
+} ngc_fuse_recorder;
+
+/* The same as ngc_fuse_build, step by step. */
+ngc_status ngc_fuse_build_recorded(ngc_allocator *allocator, ngc_fuse *fuse,
+                                   const uint64_t *key_hashes, const uint64_t *values,
+                                   uint64_t *data, uint64_t *checks,
+                                   ngc_fuse_recorder *recorder);
+
 /* Fills data and checks for distinct key hashes; sets the seed. NGC_DUPLICATE if two are equal.
  * Cost: linear in time, some 48 bytes a key in memory while it runs. */
 ngc_status ngc_fuse_build(ngc_allocator *allocator, ngc_fuse *fuse, const uint64_t *key_hashes,

@@ -6,6 +6,7 @@
  */
 
 #include "ngc_cache_template.h"
+#include "ngc_inside_template.h"
 
 #define STATIC same
 #define WEIGHTS VIEW
@@ -43,6 +44,7 @@ static const ngc_cache_operations C(operations) = {
     .sort = C(sort),
     .save_sorted = C(save_sorted),
     .broken = C(broken),
+    .inside = &C(inside),
     .pick = {C(same_pick), C(constmap_pick)},
     .pick_recorded = {C(same_pick_recorded), C(constmap_pick_recorded)},
 };

@@ -57,6 +57,7 @@ typedef struct ngc_cache_operations {
     ngc_status (*save_sorted)(const void *const *places, size_t n_places, ngc_cursor *cursor,
                               uint8_t *buffer, size_t capacity_bytes, size_t *n_written);
     const char *(*broken)(const ngc_cache *cache);
+    const struct ngc_inside_operations *inside; /* ngc_inside.h; NULL: nothing to look at */
     /* The rule over context and dynamic caches of this kind, by NGC_STATIC_... */
     ngc_status (*pick[NGC_STATIC_KINDS])(const ngc_view *view, const int32_t *text,
                                          size_t length_tokens, ngc_pick *pick);

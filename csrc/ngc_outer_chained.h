@@ -85,12 +85,13 @@ NGC_INLINE ENTRY_T *T(find)(const TABLE_T *table, const ngc_key *key, ngc_record
     uint64_t hash = ngc_hash_key(key, table->hash);
     size_t bucket = (size_t)(hash % table->n_buckets);
     ENTRY_T **link = table->buckets[bucket];
-    ngc_record_key(recorder, &table->buckets[bucket], sizeof link);
+    ngc_record(recorder, NGC_TOUCH_BUCKET, table->buckets, &table->buckets[bucket], sizeof link,
+               (int64_t)bucket, link != NULL);
     if (link == NULL) {
         return NULL;
     }
     for (ENTRY_T *entry = *link;; entry = entry->next) {
-        ngc_record_node(recorder, entry, sizeof *entry);
+        ngc_record(recorder, NGC_TOUCH_NODE, NULL, entry, sizeof *entry, -1, (int64_t)entry->hash);
         if (entry->hash == hash && ngc_key_equal(&entry->key, key)) {
             return entry;
         }
@@ -215,6 +216,48 @@ static inline void T(destroy)(ngc_allocator *allocator, TABLE_T *table)
 {
     T(clear)(allocator, table);
     T(free_buckets)(allocator, table);
+}
+
+/* ---- looking inside (ngc_inside.h) ---- */
+
+/* The chain of a key's bucket, in order; the first `capacity` nodes are written. */
+static inline void T(around)(const TABLE_T *table, const ngc_key *key, size_t n_before,
+                             size_t n_after, ngc_around *around, ngc_place *places,
+                             size_t capacity)
+{
+    (void)n_before;
+    (void)n_after;
+    size_t bucket = (size_t)(around->hash % table->n_buckets);
+    around->home = (int64_t)bucket;
+    ENTRY_T *const *link = table->buckets[bucket];
+    for (const ENTRY_T *entry = link == NULL ? NULL : *link;
+         entry != NULL && entry->hash % table->n_buckets == bucket; entry = entry->next) {
+        size_t i = (size_t)around->n_places++;
+        if (ngc_key_equal(&entry->key, key)) {
+            around->found = (int64_t)i;
+        }
+        if (i < capacity) {
+            places[i] = ngc_place_of(&entry->key, entry->hash, entry->followers.length);
+            places[i].index = (int64_t)i;
+            places[i].distance = (int32_t)i;
+        }
+    }
+}
+
+/* Every n-gram's full hash, and how far a look-up goes for it. */
+static inline void T(measure)(const TABLE_T *table, ngc_table_facts *facts, uint64_t *hashes)
+{
+    size_t n_used = 0, bucket = 0, in_chain = 0, i = 0;
+    for (const ENTRY_T *entry = table->head; entry != NULL; entry = entry->next) {
+        size_t here = (size_t)(entry->hash % table->n_buckets);
+        bool starts = i == 0 || here != bucket;
+        n_used += starts;
+        in_chain = starts ? 1 : in_chain + 1;
+        bucket = here;
+        ngc_table_facts_add(facts, &entry->key, in_chain);
+        hashes[i++] = entry->hash;
+    }
+    facts->n_empty = (int64_t)(table->n_buckets - n_used);
 }
 
 static inline const char *T(broken)(const TABLE_T *table)

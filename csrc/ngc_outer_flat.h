@@ -207,10 +207,12 @@ NGC_INLINE size_t T(find_slot)(const TABLE_T *table, const ngc_key *key, ngc_rec
     size_t at = (size_t)(spread >> table->shift);
     for (uint32_t mark = T(home_mark)(spread);; mark += T(DISTANCE_ONE)) {
         const T(slot) *slot = &table->slots[at];
-        ngc_record_node(recorder, slot, sizeof *slot);
+        ngc_record(recorder, NGC_TOUCH_SLOT, table->slots, slot, sizeof *slot, (int64_t)at,
+                   slot->distance_and_fingerprint);
         if (slot->distance_and_fingerprint == mark) {
             const ENTRY_T *entry = T(entry_at)(table, slot->entry);
-            ngc_record_key(recorder, entry, sizeof *entry);
+            ngc_record(recorder, NGC_TOUCH_ENTRY, NULL, entry, sizeof *entry, slot->entry,
+                       ngc_key_equal(&entry->key, key));
             if (ngc_key_equal(&entry->key, key)) {
                 return at;
             }
@@ -336,6 +338,64 @@ static inline void T(destroy)(ngc_allocator *allocator, TABLE_T *table)
 {
     T(clear)(allocator, table);
     ngc_free(allocator, table->slots, table->n_slots * sizeof *table->slots, NGC_KIND_INDEX);
+}
+
+/* ---- looking inside (ngc_inside.h) ---- */
+
+static inline ngc_place T(place_at)(const TABLE_T *table, size_t at)
+{
+    const T(slot) *slot = &table->slots[at];
+    ngc_place place = ngc_no_place();
+    if (slot->distance_and_fingerprint != 0) {
+        const ENTRY_T *entry = T(entry_at)(table, slot->entry);
+        place = ngc_place_of(&entry->key, ngc_hash_key(&entry->key, table->hash),
+                             entry->followers.length);
+        place.entry = slot->entry;
+        place.distance = (int32_t)(slot->distance_and_fingerprint / T(DISTANCE_ONE)) - 1;
+        place.fingerprint = (int32_t)(slot->distance_and_fingerprint % T(DISTANCE_ONE));
+    }
+    place.index = (int64_t)at;
+    return place;
+}
+
+/* Slots from n_before before a key's home to n_after behind the last that a look-up visits. */
+static inline void T(around)(const TABLE_T *table, const ngc_key *key, size_t n_before,
+                             size_t n_after, ngc_around *around, ngc_place *places,
+                             size_t capacity)
+{
+    uint64_t spread = T(spread)(around->hash);
+    around->fingerprint = (int32_t)(T(home_mark)(spread) % T(DISTANCE_ONE));
+    if (table->n_slots == 0) {
+        return;
+    }
+    size_t home = (size_t)(spread >> table->shift);
+    size_t found = T(find_slot)(table, key, NULL);
+    size_t n_slots = (size_t)around->n_visited + n_before + n_after;
+    n_slots = n_slots < table->n_slots ? n_slots : table->n_slots;
+    around->home = (int64_t)home;
+    around->found = found == table->n_slots ? -1 : (int64_t)found;
+    around->n_places = (int64_t)n_slots;
+    for (size_t i = 0; i < n_slots && i < capacity; i++) {
+        places[i] = T(place_at)(table, (home + table->n_slots - n_before % table->n_slots + i) &
+                                           (table->n_slots - 1));
+    }
+}
+
+/* Every n-gram's full hash, and how far a look-up goes for it. */
+static inline void T(measure)(const TABLE_T *table, ngc_table_facts *facts, uint64_t *hashes)
+{
+    size_t i = 0;
+    for (size_t at = 0; at < table->n_slots; at++) {
+        ngc_place place = T(place_at)(table, at);
+        if (place.distance < 0) {
+            facts->n_empty++;
+            continue;
+        }
+        ngc_key key;
+        memcpy(key.tokens, place.tokens, sizeof key.tokens);
+        ngc_table_facts_add(facts, &key, (size_t)place.distance + 1);
+        hashes[i++] = place.hash;
+    }
 }
 
 static inline const char *T(broken)(const TABLE_T *table)

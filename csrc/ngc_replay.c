@@ -3,9 +3,10 @@
  *     tokens  [ chunk 0 ........ | chunk 1 ........ | ... | rest ]
  *                         ^ drafter's text length within its chunk
  *
- * Only drafting and counting are timed; comparing, recording and checksums are not.
+ * Only drafting and counting are timed; comparing, recording and checksums are not. Where probes are
+ * recorded, drafting runs in its recorded form, whose time says nothing.
  */
-#include "ngc_internal.h"
+#include "ngc_inside.h"
 
 /* A draft call while it is made. */
 typedef struct one_call {
@@ -42,6 +43,10 @@ struct ngc_replay {
     ngc_allocator own;
     record drafts;
     record calls;
+    record probes;
+    ngc_recorder recorder;
+    ngc_probe probe; /* of the call that is made */
+    ngc_probe probe_sum;
     ngc_sample sample;
 };
 
@@ -62,7 +67,7 @@ static ngc_status check_options(const ngc_replay_options *options)
 {
     if (options->n_ctx < 1 || options->n_draft < 0 || options->n_draft > NGC_MAX_DRAFT ||
         options->tail < NGC_TAIL_KEEP || options->tail > NGC_TAIL_DROP || options->record < 0 ||
-        options->record > (NGC_RECORD_DRAFTS | NGC_RECORD_CALLS)) {
+        options->record > (NGC_RECORD_DRAFTS | NGC_RECORD_CALLS | NGC_RECORD_PROBES)) {
         return NGC_BAD_ARGUMENT;
     }
     return NGC_OK;
@@ -108,6 +113,8 @@ ngc_status ngc_replay_new(const ngc_toggles *toggles, const ngc_rule *rule,
     replay->static_cache = static_cache;
     replay->drafts.value_bytes = sizeof(int32_t);
     replay->calls.value_bytes = sizeof(ngc_call);
+    replay->probes.value_bytes = sizeof(ngc_probe);
+    ngc_recorder_init(&replay->recorder, &replay->own, &replay->probe);
     replay->sample.n_tokens = (int64_t)n_tokens;
     replay->sample.drafts_checksum = UINT64_C(0xcbf29ce484222325);
     status = set_up(replay, toggles, rule, dynamic_cache);
@@ -129,6 +136,8 @@ void ngc_replay_free(ngc_replay *replay)
     free(replay->drafted);
     free(replay->drafts.values);
     free(replay->calls.values);
+    free(replay->probes.values);
+    ngc_recorder_destroy(&replay->recorder);
     free(replay);
 }
 
@@ -165,6 +174,9 @@ static ngc_status reserve_records(ngc_replay *replay)
     if (status == NGC_OK && (replay->options.record & NGC_RECORD_CALLS)) {
         status = record_reserve(&replay->own, &replay->calls, 1);
     }
+    if (status == NGC_OK && (replay->options.record & NGC_RECORD_PROBES)) {
+        status = record_reserve(&replay->own, &replay->probes, 1);
+    }
     return status;
 }
 
@@ -180,6 +192,13 @@ static uint64_t checksum_add(uint64_t checksum, int32_t value)
 static int32_t saturated(int64_t ns)
 {
     return ns > INT32_MAX ? INT32_MAX : (int32_t)ns;
+}
+
+static void record_probe(ngc_replay *replay)
+{
+    replay->probe.n_accept = replay->call.n_accept;
+    ((ngc_probe *)replay->probes.values)[replay->probes.length++] = replay->probe;
+    ngc_probe_add(&replay->probe_sum, &replay->probe);
 }
 
 static void record_call(ngc_replay *replay)
@@ -207,6 +226,9 @@ static void record_call(ngc_replay *replay)
         ngc_call *out = (ngc_call *)replay->calls.values + replay->calls.length++;
         *out = (ngc_call){saturated(call->draft_ns), saturated(call->update_ns),
                           call->n_drafted, call->n_accept};
+    }
+    if (replay->options.record & NGC_RECORD_PROBES) {
+        record_probe(replay);
     }
 }
 
@@ -246,6 +268,22 @@ static ngc_status close_chunk(ngc_replay *replay)
     return NGC_OK;
 }
 
+static ngc_status draft(ngc_replay *replay, int32_t n_draft, int32_t *n_drafted)
+{
+    if (!(replay->options.record & NGC_RECORD_PROBES)) {
+        return ngc_drafter_draft(replay->drafter, n_draft, replay->drafted, n_drafted);
+    }
+    int32_t n_steps;
+    ngc_status status = ngc_drafter_draft_recorded(replay->drafter, n_draft, NULL, &n_steps,
+                                                   n_drafted, &replay->recorder);
+    const int32_t *text = ngc_drafter_text_view(replay->drafter);
+    if (*n_drafted > 0) {
+        memcpy(replay->drafted, text + ngc_drafter_length(replay->drafter),
+               sizeof *text * (size_t)*n_drafted);
+    }
+    return status;
+}
+
 /* Drafts, and sees how much of it the text bears out. */
 static ngc_status begin_call(ngc_replay *replay)
 {
@@ -257,8 +295,7 @@ static ngc_status begin_call(ngc_replay *replay)
     }
     one_call call = {0, 0, 0, 0, 0, 0};
     int64_t start_ns = ngc_platform_clock_ns();
-    ngc_status status =
-        ngc_drafter_draft(replay->drafter, n_draft, replay->drafted, &call.n_drafted);
+    ngc_status status = draft(replay, n_draft, &call.n_drafted);
     call.draft_ns = ngc_platform_clock_ns() - start_ns;
     if (status != NGC_OK) {
         return status;
@@ -371,17 +408,35 @@ ngc_status ngc_replay_take_drafts(ngc_replay *replay, int32_t *buffer, size_t ca
     return NGC_OK;
 }
 
+static size_t take(record *record, void *buffer, size_t capacity)
+{
+    size_t n = record->length - record->taken;
+    n = n > capacity ? capacity : n;
+    if (n > 0) {
+        memcpy(buffer, (const uint8_t *)record->values + record->taken * record->value_bytes,
+               n * record->value_bytes);
+    }
+    record->taken += n;
+    return n;
+}
+
 ngc_status ngc_replay_take_calls(ngc_replay *replay, ngc_call *buffer, size_t capacity,
                                  size_t *n_written)
 {
-    record *calls = &replay->calls;
-    size_t n = calls->length - calls->taken;
-    n = n > capacity ? capacity : n;
-    if (n > 0) {
-        memcpy(buffer, (const ngc_call *)calls->values + calls->taken, n * sizeof *buffer);
-    }
-    calls->taken += n;
-    *n_written = n;
+    *n_written = take(&replay->calls, buffer, capacity);
+    return NGC_OK;
+}
+
+ngc_status ngc_replay_take_probes(ngc_replay *replay, ngc_probe *buffer, size_t capacity,
+                                  size_t *n_written)
+{
+    *n_written = take(&replay->probes, buffer, capacity);
+    return NGC_OK;
+}
+
+ngc_status ngc_replay_probe(const ngc_replay *replay, ngc_probe *sum)
+{
+    *sum = replay->probe_sum;
     return NGC_OK;
 }
 

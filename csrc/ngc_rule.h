@@ -155,21 +155,20 @@ NGC_INLINE ngc_status R(look_up)(const ngc_view *view, const ngc_cache *cache, i
                                  const ngc_key *key, int32_t n, V_HOLDER_T *copy,
                                  VIEW_T *followers, ngc_recorder *recorder)
 {
+    ngc_record_place(recorder, which + NGC_FROM_CONTEXT, n);
     const ENTRY_T *entry = T(find)(&((const CACHE_T *)cache)->table, key, recorder);
     *followers = entry == NULL ? V(none)() : F(view)(&entry->followers);
     if (recorder != NULL) {
-        recorder->probe->lookups[which]++;
-        recorder->probe->hits[which] += entry != NULL;
-        recorder->probe->lookups_by_n[n - 1]++;
-        recorder->probe->hits_by_n[n - 1] += entry != NULL;
+        recorder->probe->lookups[which][n - 1]++;
+        recorder->probe->hits[which][n - 1] += entry != NULL;
     }
     if (entry == NULL || !view->toggles->copy_followers) {
         return NGC_OK;
     }
-    if (recorder != NULL) {
-        recorder->probe->copied += (int64_t)V(length)(*followers);
-    }
     ngc_status status = V_HOLDER(copy)(view->scratch, copy, *followers);
+    if (recorder != NULL && status == NGC_OK) {
+        V(record_copy)(*followers, V_HOLDER(view)(copy), recorder);
+    }
     *followers = V_HOLDER(view)(copy);
     return status;
 }
@@ -178,18 +177,19 @@ NGC_INLINE ngc_status R(look_up_static)(const ngc_view *view, const ngc_key *key
                                         W_HOLDER_T *copy, WEIGHTS_T *followers,
                                         ngc_recorder *recorder)
 {
+    ngc_record_place(recorder, NGC_FROM_STATIC, 2);
     *followers = R_STATIC_FIND(view->static_cache, key, recorder);
     if (recorder != NULL) {
-        recorder->probe->lookups[2]++;
-        recorder->probe->hits[2] += !W(is_none)(*followers);
+        recorder->probe->lookups[2][1]++;
+        recorder->probe->hits[2][1] += !W(is_none)(*followers);
     }
     if (W(is_none)(*followers) || !view->toggles->copy_followers) {
         return NGC_OK;
     }
-    if (recorder != NULL) {
-        recorder->probe->copied += (int64_t)W(length)(*followers);
-    }
     ngc_status status = W_HOLDER(copy)(view->scratch, copy, *followers);
+    if (recorder != NULL && status == NGC_OK) {
+        W(record_copy)(*followers, W_HOLDER(view)(copy), recorder);
+    }
     *followers = W_HOLDER(view)(copy);
     return status;
 }
@@ -285,6 +285,7 @@ NGC_INLINE ngc_status R(try_static)(const ngc_view *view, WEIGHTS_T counts, ngc_
         }
         return NGC_OK;
     }
+    ngc_record_place(recorder, NGC_FROM_STATIC, 2);
     bool copied = view->toggles->copy_followers != 0;
     W_HOLDER_T copy;
     W_HOLDER(init)(&copy);
@@ -292,6 +293,9 @@ NGC_INLINE ngc_status R(try_static)(const ngc_view *view, WEIGHTS_T counts, ngc_
         ngc_status status = W_HOLDER(copy)(view->scratch, &copy, counts);
         if (status != NGC_OK) {
             return status;
+        }
+        if (recorder != NULL) {
+            W(record_copy)(counts, W_HOLDER(view)(&copy), recorder);
         }
         counts = W_HOLDER(view)(&copy);
     }
@@ -303,7 +307,6 @@ NGC_INLINE ngc_status R(try_static)(const ngc_view *view, WEIGHTS_T counts, ngc_
                         : (int32_t)((uint32_t)100 * (uint32_t)best.count);
     int32_t verdict = R(verdict)(&best, share, rule->static_sum, rule->static_percent);
     if (recorder != NULL) {
-        recorder->probe->copied += copied ? (int64_t)W(length)(counts) : 0;
         for (W(cursor) c = W(first)(counts); row != NULL && W(more)(counts, c); c = W(next)(c)) {
             ngc_row_show(row, c->token, c->count, 1, c->count, by_token);
         }

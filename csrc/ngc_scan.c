@@ -32,7 +32,8 @@
                 best.count = c->count;                                                             \
             }                                                                                      \
             best.sum += c->count;                                                                  \
-            ngc_record_scanned(RECORDER, c, sizeof *c);                                            \
+            ngc_record(RECORDER, NGC_TOUCH_SCANNED, VIEW##_view_array(followers), c, sizeof *c,    \
+                       VIEW##_view_index(followers, c), c->token);                                 \
         }                                                                                          \
         best.score = best.count;                                                                   \
         return best;                                                                               \

@@ -44,12 +44,10 @@ NGC_INLINE ngc_best S(loop)(VIEW_T followers, WEIGHTS_T weights, bool weighted, 
             best.score = score;
         }
         best.sum += c->count;
-        if (recorder != NULL) {
-            recorder->probe->scored++;
-            ngc_recorder_touch(recorder, c, sizeof *c);
-            if (row != NULL) {
-                ngc_row_show(row, c->token, c->count, weight, score, by_token);
-            }
+        ngc_record(recorder, NGC_TOUCH_SCORED, V(array)(followers), c, sizeof *c,
+                   V(index)(followers, c), c->token);
+        if (recorder != NULL && row != NULL) {
+            ngc_row_show(row, c->token, c->count, weight, score, by_token);
         }
     }
     return best;

@@ -35,12 +35,12 @@ NGC_INLINE size_t ngc_search_fixed(const ngc_pair *pairs, size_t length, int32_t
     size_t base = 0;
     while (length > 1) {
         size_t half = length / 2;
-        ngc_record_search(recorder, &pairs[base + half]);
+        ngc_record_search(recorder, pairs, base + half, 1, token);
         /* A mask, not a condition: no compiler makes a branch of it. */
         base += half & (size_t)-(ptrdiff_t)(pairs[base + half].token < token);
         length -= half;
     }
-    ngc_record_search(recorder, &pairs[base]);
+    ngc_record_search(recorder, pairs, base, 1, token);
     return base + (size_t)(pairs[base].token < token);
 }
 
@@ -50,7 +50,7 @@ NGC_INLINE size_t ngc_search_lower_bound(const ngc_pair *pairs, size_t length, i
     size_t first = 0;
     while (length > 0) {
         size_t half = length / 2;
-        ngc_record_search(recorder, &pairs[first + half]);
+        ngc_record_search(recorder, pairs, first + half, 1, token);
         if (pairs[first + half].token < token) {
             first += half + 1;
             length -= half + 1;
@@ -66,7 +66,7 @@ NGC_INLINE size_t ngc_search_linear(const ngc_pair *pairs, size_t length, int32_
 {
     size_t i = 0;
     for (; i < length; i++) {
-        ngc_record_search(recorder, &pairs[i]);
+        ngc_record_search(recorder, pairs, i, 1, token);
         if (pairs[i].token >= token) {
             break;
         }
@@ -80,12 +80,14 @@ NGC_INLINE size_t ngc_search_simd(const ngc_pair *pairs, size_t length, int32_t 
     size_t base = 0;
     while (length > 2 * NGC_SIMD_PAIRS) {
         size_t half = length / 2;
-        ngc_record_search(recorder, &pairs[base + half]);
+        ngc_record_search(recorder, pairs, base + half, 1, token);
         base += half & (size_t)-(ptrdiff_t)(pairs[base + half].token < token);
         length -= half;
     }
     for (size_t i = 0; recorder != NULL && i < length; i += NGC_SIMD_PAIRS) {
-        ngc_record_search(recorder, &pairs[base + i]);
+        size_t n_left = length - i;
+        ngc_record_search(recorder, pairs, base + i, n_left < NGC_SIMD_PAIRS ? n_left : NGC_SIMD_PAIRS,
+                          token);
     }
     return base + ngc_count_below(pairs + base, length, token);
 }
@@ -140,6 +142,28 @@ NGC_INLINE slice_view_cursor slice_view_next(slice_view_cursor c)
     return c + 1;
 }
 
+/* For records: the array, and where in it a follower stands. */
+NGC_INLINE const void *slice_view_array(slice_view view)
+{
+    return view.pairs;
+}
+
+NGC_INLINE int64_t slice_view_index(slice_view view, slice_view_cursor c)
+{
+    return c - view.pairs;
+}
+
+/* Writes down what making a copy touches. */
+static inline void slice_view_record_copy(slice_view from, slice_view copy, ngc_recorder *recorder)
+{
+    for (size_t i = 0; i < from.length; i++) {
+        ngc_record(recorder, NGC_TOUCH_COPIED, from.pairs, &from.pairs[i], sizeof *from.pairs,
+                   (int64_t)i, from.pairs[i].token);
+        ngc_record(recorder, NGC_TOUCH_COPY, copy.pairs, &copy.pairs[i], sizeof *copy.pairs,
+                   (int64_t)i, copy.pairs[i].token);
+    }
+}
+
 /* Whether `search` means anything for this kind of view. */
 NGC_INLINE bool slice_view_searched(void)
 {
@@ -151,6 +175,10 @@ NGC_INLINE int32_t slice_view_count(slice_view view, int32_t token, int32_t sear
                                     ngc_recorder *recorder)
 {
     size_t at = ngc_search(view.pairs, view.length, token, search, recorder);
+    if (recorder != NULL && at < view.length) {
+        ngc_record(recorder, NGC_TOUCH_FINAL, view.pairs, &view.pairs[at], sizeof *view.pairs,
+                   (int64_t)at, view.pairs[at].token);
+    }
     return at < view.length && view.pairs[at].token == token ? view.pairs[at].count : 0;
 }
 

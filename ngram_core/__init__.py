@@ -12,6 +12,10 @@ each does to time and memory.
 
 from __future__ import annotations
 
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 from .caches import LoadReport, Memory, NgramCache
 from .counting import BigramCounter
 from .drafter import Drafter
@@ -31,6 +35,9 @@ from .toggles import (
     stage,
 )
 from .trace import Candidate, Row, Step
+
+if TYPE_CHECKING:
+    from . import inside as inside
 
 __version__ = "0.1.0"
 
@@ -63,3 +70,10 @@ __all__ = [
     "Toggles",
     "stage",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """`ng.inside` is loaded when it is first asked for."""
+    if name == "inside":
+        return importlib.import_module(".inside", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -40,6 +40,28 @@ NGRAM_DTYPE = np.dtype(
     [("tokens", "<i4", (4,)), ("n", "<i4"), ("n_followers", "<i4"), ("sum", "<i8")]
 )
 
+_NUMBERS = {"int32_t": "i4", "int64_t": "i8", "uint32_t": "u4", "uint64_t": "u8"}
+
+
+def _dtype_of(struct: str) -> np.dtype[np.void]:
+    """A structure of ngc.h as a numpy type, field by field, `unused` ones left out."""
+    names, formats, offsets = [], [], []
+    for name, field in ffi.typeof(struct).fields:
+        number = field.type
+        shape: tuple[int, ...] = ()
+        while number.kind == "array":
+            number, shape = number.item, (*shape, number.length)
+        if name != "unused":
+            names.append(name)
+            formats.append((_NUMBERS[number.cname], shape))
+            offsets.append(field.offset)
+    layout = {"names": names, "formats": formats, "offsets": offsets}
+    return np.dtype({**layout, "itemsize": ffi.sizeof(struct)})  # type: ignore[call-overload, no-any-return]
+
+
+PROBE_DTYPE = _dtype_of("ngc_probe")
+TOUCH_DTYPE = _dtype_of("ngc_touch")
+
 # ---- errors -----------------------------------------------------------------------------------
 
 _ERRORS: dict[int, tuple[type[NgramError], str]] = {
@@ -481,6 +503,33 @@ def new_load_report() -> Any:
     return ffi.new("ngc_load_report *")
 
 
+# ---- records ----------------------------------------------------------------------------------
+
+
+class _Records:
+    """Room for structures of the engine, as a numpy array and as a pointer to it."""
+
+    def __init__(self, dtype: np.dtype[np.void], struct: str, length: int = 1) -> None:
+        self.array = np.zeros(length, dtype=dtype)
+        self.pointer = ffi.cast(f"{struct} *", self.array.ctypes.data)
+
+    def one(self) -> np.void:
+        record: np.void = self.array[0]
+        return record
+
+
+def _all_touches(record: Any) -> npt.NDArray[np.void]:
+    """Calls what writes touches, a second time with more room if the first was not enough."""
+    n_touches = ffi.new("size_t *")
+    capacity = 1024
+    while True:
+        touches = _Records(TOUCH_DTYPE, "ngc_touch", capacity)
+        _check(record(touches.pointer, capacity, n_touches), "recording what is touched")
+        if n_touches[0] <= capacity:
+            return touches.array[: n_touches[0]].copy()
+        capacity = int(n_touches[0])
+
+
 # ---- drafting ---------------------------------------------------------------------------------
 
 _CACHES: dict[int, CacheName] = {
@@ -566,17 +615,23 @@ class NativeDrafter(Handle):
             _check(status, "drafting")
         return tokens[: n_drafted[0]].copy()
 
-    def trace(self, n_draft: int) -> tuple[tuple[Step, ...], dict[str, Any]]:
+    def trace(self, n_draft: int) -> tuple[tuple[Step, ...], np.void]:
         steps = ffi.new("ngc_step[]", n_draft + 1)
         n_steps = ffi.new("int32_t *")
-        probe = ffi.new("ngc_probe *")
+        probe = _Records(PROBE_DTYPE, "ngc_probe")
         with self.use() as pointer:
-            _check(lib.ngc_drafter_trace(pointer, n_draft, steps, n_steps, probe), "drafting")
-        counters = {
-            name: list(getattr(probe, name)) if field.type.kind == "array" else getattr(probe, name)
-            for name, field in ffi.typeof("ngc_probe").fields
-        }
-        return tuple(_step(steps[i]) for i in range(n_steps[0])), counters
+            status = lib.ngc_drafter_trace(pointer, n_draft, steps, n_steps, probe.pointer)
+            _check(status, "drafting")
+        return tuple(_step(steps[i]) for i in range(n_steps[0])), probe.one()
+
+    def touches(self, n_draft: int) -> tuple[npt.NDArray[np.void], np.void]:
+        """What a draft call touches, in order, and its probe."""
+        probe = _Records(PROBE_DTYPE, "ngc_probe")
+        with self.use() as pointer:
+            touches = _all_touches(
+                lambda *room: lib.ngc_drafter_touches(pointer, n_draft, *room, probe.pointer)
+            )
+        return touches, probe.one()
 
     def rewind(self, length: int) -> None:
         with self.use() as pointer:
@@ -641,12 +696,17 @@ class NativeReplay(Handle):
         keep_tail: bool,
         record_drafts: bool,
         record_calls: bool,
+        record_probes: bool,
     ) -> None:
         options = ffi.new("ngc_replay_options *")
         options.n_ctx = n_ctx
         options.n_draft = n_draft
         options.tail = lib.NGC_TAIL_KEEP if keep_tail else lib.NGC_TAIL_DROP
-        options.record = record_drafts * lib.NGC_RECORD_DRAFTS + record_calls * lib.NGC_RECORD_CALLS
+        options.record = (
+            record_drafts * lib.NGC_RECORD_DRAFTS
+            + record_calls * lib.NGC_RECORD_CALLS
+            + record_probes * lib.NGC_RECORD_PROBES
+        )
         out = ffi.new("ngc_replay **")
         with Loans() as loans:
             borrowed = loans.reader(static), loans.writer(dynamic)
@@ -682,17 +742,27 @@ class NativeReplay(Handle):
                 at += 1 + length
 
     def take_calls(self) -> npt.NDArray[np.void]:
+        return self._take(lib.ngc_replay_take_calls, CALL_DTYPE, "ngc_call")
+
+    def take_probes(self) -> npt.NDArray[np.void]:
+        return self._take(lib.ngc_replay_take_probes, PROBE_DTYPE, "ngc_probe")
+
+    def _take(self, take: Any, dtype: np.dtype[np.void], struct: str) -> npt.NDArray[np.void]:
         n_written = ffi.new("size_t *")
         pieces: list[npt.NDArray[np.void]] = []
         while True:
-            piece = np.empty(65536, dtype=CALL_DTYPE)
+            piece = _Records(dtype, struct, 65536)
             with self.use() as pointer:
-                buffer = ffi.cast("ngc_call *", piece.ctypes.data)
-                status = lib.ngc_replay_take_calls(pointer, buffer, len(piece), n_written)
-                _check(status, "taking calls")
+                _check(take(pointer, piece.pointer, 65536, n_written), "taking records")
             if n_written[0] == 0:
-                return np.concatenate(pieces) if pieces else piece[:0]
-            pieces.append(piece[: n_written[0]])
+                return np.concatenate(pieces) if pieces else piece.array[:0]
+            pieces.append(piece.array[: n_written[0]])
+
+    def probe(self) -> np.void:
+        sum = _Records(PROBE_DTYPE, "ngc_probe")
+        with self.use() as pointer:
+            _check(lib.ngc_replay_probe(pointer, sum.pointer), "adding up probes")
+        return sum.one()
 
     def fail_allocation(self, nth: int) -> None:
         """For tests: the nth allocation of each of its allocators fails."""
@@ -711,3 +781,173 @@ def clock_cost_ns() -> int:
 def compiler() -> str:
     """Name and version of the compiler that built the engine."""
     return str(ffi.string(lib.ngc_compiler()).decode())
+
+
+# ---- views of the inside ----------------------------------------------------------------------
+
+PLACE_DTYPE = _dtype_of("ngc_place")
+SPAN_DTYPE = _dtype_of("ngc_span")
+PEEL_DTYPE = _dtype_of("ngc_peel_step")
+ASSIGN_DTYPE = _dtype_of("ngc_assign_step")
+
+MOST_PEELED = int(lib.NGC_MOST_PEELED)
+
+
+def _names(prefix: str) -> dict[int, str]:
+    """The engine's codes with a prefix, each with the rest of its name in small letters."""
+    codes = (name for name in dir(lib) if name.startswith(prefix))
+    return {int(getattr(lib, name)): name[len(prefix) :].lower() for name in codes}
+
+
+TOUCHED = _names("NGC_TOUCH_")
+MEANINGS = _names("NGC_SPAN_")
+FUSE_VERDICTS = _names("NGC_FUSE_")
+FROM = _names("NGC_FROM_")
+
+
+def _fields(c: Any, struct: str) -> dict[str, Any]:
+    """The numbers of a structure; arrays as tuples."""
+    return {
+        name: tuple(getattr(c, name)) if field.type.kind == "array" else int(getattr(c, name))
+        for name, field in ffi.typeof(struct).fields
+        if name != "unused"
+    }
+
+
+@contextmanager
+def _cache_of(handle: Handle) -> Iterator[Any]:
+    """The engine's pointer to a cache, or to a drafter's context cache."""
+    with handle.use() as pointer:
+        is_drafter = isinstance(handle, NativeDrafter)
+        yield lib.ngc_drafter_context_view(pointer) if is_drafter else pointer
+
+
+def table_around(
+    handle: Handle, ngram: Tokens, before: int, after: int
+) -> tuple[dict[str, Any], npt.NDArray[np.void], npt.NDArray[np.void]]:
+    """What stands around an n-gram, the places, and the touches of its look-up."""
+    around = ffi.new("ngc_around *")
+    n_places = 64
+    with _cache_of(handle) as pointer:
+        while True:
+            places = _Records(PLACE_DTYPE, "ngc_place", n_places)
+            touches = _all_touches(
+                lambda *room, places=places: lib.ngc_cache_table_around(
+                    pointer, _pointer(ngram), len(ngram), before, after, around, places.pointer,
+                    len(places.array), *room,
+                )
+            )  # fmt: skip
+            if around.n_places <= n_places:
+                break
+            n_places = int(around.n_places)
+    return _fields(around, "ngc_around"), places.array[: around.n_places].copy(), touches
+
+
+def table_facts(handle: Handle) -> dict[str, Any]:
+    facts = ffi.new("ngc_table_facts *")
+    with _cache_of(handle) as pointer:
+        _check(lib.ngc_cache_table_facts(pointer, facts), "measuring the table")
+    return _fields(facts, "ngc_table_facts")
+
+
+def search_path(pairs: Tokens, token: int, search: str) -> tuple[int, npt.NDArray[np.void]]:
+    """The token's count and the touches of a search in pairs, shape (n, 2), ascending by token."""
+    count = ffi.new("int32_t *")
+    code = _TOGGLE_CODES["search"][search]
+    touches = _all_touches(
+        lambda *room: lib.ngc_search_path(_pointer(pairs), len(pairs), token, code, count, *room)
+    )
+    return int(count[0]), touches
+
+
+def cache_search_path(
+    handle: Handle, ngram: Tokens, token: int, search: str
+) -> tuple[int, int, npt.NDArray[np.void]]:
+    """The token's count, the length of its list, and the touches of a search in it."""
+    count, length = ffi.new("int32_t *"), ffi.new("size_t *")
+    code = _TOGGLE_CODES["search"][search]
+    with _cache_of(handle) as pointer:
+        touches = _all_touches(
+            lambda *room: lib.ngc_cache_search_path(
+                pointer, _pointer(ngram), len(ngram), token, code, count, length, *room
+            )
+        )
+    return int(count[0]), int(length[0]), touches
+
+
+def key_hash(first: int, second: int) -> int:
+    """The hash of a 2-gram by which a constmap knows it."""
+    return int(lib.ngc_constmap_key_hash(first, second))
+
+
+def fuse_look_up(cache: NativeCache, ngram: Tokens) -> dict[str, Any]:
+    lookup = ffi.new("ngc_fuse_lookup *")
+    with cache.use() as pointer:
+        _check(lib.ngc_constmap_look_up(pointer, _pointer(ngram), lookup), "looking up")
+    return _fields(lookup, "ngc_fuse_lookup")
+
+
+def fuse_peeling(
+    ngrams: Tokens, values: npt.NDArray[np.uint64]
+) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """How the map of these 2-grams, shape (n, 2), is built: its shape, and arrays."""
+    peeling = ffi.new("ngc_peeling *")
+    n_keys, n_cells = len(ngrams), 0
+    steps = _Records(PEEL_DTYPE, "ngc_peel_step", n_keys)
+    assigned = _Records(ASSIGN_DTYPE, "ngc_assign_step", n_keys)
+    cells = np.zeros((n_keys, 3), dtype=np.uint32)
+    value_pointer = ffi.cast("uint64_t *", values.ctypes.data)
+    while True:
+        data, checks = (np.zeros(n_cells, dtype=np.uint64) for _ in range(2))
+        status = lib.ngc_fuse_peeling(
+            _pointer(ngrams), value_pointer, n_keys, peeling,
+            ffi.cast("uint32_t *", cells.ctypes.data), steps.pointer, assigned.pointer,
+            ffi.cast("uint64_t *", data.ctypes.data), ffi.cast("uint64_t *", checks.ctypes.data),
+            n_cells,
+        )  # fmt: skip
+        if status != lib.NGC_SMALL_BUFFER:
+            break
+        n_cells = int(peeling.n_cells)
+    _check(status, "building a fuse map")
+    arrays = {
+        "cells": cells, "peeled": steps.array, "assigned": assigned.array, "data": data,
+        "checks": checks,
+    }  # fmt: skip
+    return _fields(peeling, "ngc_peeling"), arrays
+
+
+class LegacySpans:
+    """Walks llama.cpp's cache file in pieces, for the spans of one window."""
+
+    def __init__(self, start: int, end: int) -> None:
+        self.start, self.end = start, end
+        self._place = ffi.new("ngc_file_place *")
+
+    @property
+    def offset(self) -> int:
+        """How far it came."""
+        return int(self._place.offset)
+
+    def walk(
+        self, piece: bytes | memoryview, file_left: int
+    ) -> tuple[int, int, npt.NDArray[np.void]]:
+        """Status, bytes of the piece that were walked, and the spans found in them."""
+        n_spans, n_used = ffi.new("size_t *"), ffi.new("size_t *")
+        capacity = (self.end - self.start) // 4 + 2  # each has 4 bytes
+        spans = _Records(SPAN_DTYPE, "ngc_span", capacity)
+        with ffi.from_buffer("uint8_t[]", piece) as buffer:
+            status = lib.ngc_legacy_spans(
+                buffer, len(piece), file_left, self.start, self.end, self._place, spans.pointer,
+                capacity, n_spans, n_used,
+            )  # fmt: skip
+        return int(status), int(n_used[0]), spans.array[: n_spans[0]]
+
+
+def constmap_spans(cache: NativeCache, start: int, end: int) -> npt.NDArray[np.void]:
+    n_spans = ffi.new("size_t *")
+    capacity = (end - start) // 4 + 2
+    spans = _Records(SPAN_DTYPE, "ngc_span", capacity)
+    with cache.use() as pointer:
+        status = lib.ngc_constmap_spans(pointer, start, end, spans.pointer, capacity, n_spans)
+        _check(status, "telling what bytes mean")
+    return spans.array[: n_spans[0]]

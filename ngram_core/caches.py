@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ from .closing import Closing
 from .errors import FormatError, InputError, NgramError
 from .files import atomic_write, open_file
 from .toggles import NOCOPY, Toggles
+
+if TYPE_CHECKING:
+    from .inside import TableAround
 
 Progress = Callable[[float], None]
 """Called with the fraction done, 0.0 to 1.0; what it raises stops the work."""
@@ -241,6 +244,12 @@ class NgramCache(Closing):
         if not 1 <= len(array) <= 4:
             raise InputError(f"an n-gram has 1 to 4 tokens, not {len(array)}")
         return self._handle.followers(array)
+
+    def table_around(self, ngram: TokensLike, before: int = 2, after: int = 2) -> TableAround:
+        """The chain, or the slots, around an n-gram; see `ng.inside.table_around`."""
+        from .inside import table_around
+
+        return table_around(self, ngram, before, after)
 
     @property
     def is_constmap(self) -> bool:

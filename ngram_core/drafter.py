@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from . import _native
 from ._native import MAX_DRAFT, Tokens, as_count, as_tokens
 from .caches import Memory, NgramCache, TokensLike
@@ -63,10 +65,26 @@ class Drafter(Closing):
         """
         return self._handle.trace(as_count(n, "n", 0, MAX_DRAFT))[0]
 
-    def probe(self, n: int) -> dict[str, object]:
-        """What the same draft does, counted by the engine: look-ups and hits by cache (context,
-        dynamic, static), nodes visited, followers scored, scanned and copied."""
-        return self._handle.trace(as_count(n, "n", 0, MAX_DRAFT))[1]
+    def trace(self, n: int) -> tuple[tuple[Step, ...], np.void]:
+        """The steps of a draft, as `step`, and what it did, as `probe`, of one call."""
+        return self._handle.trace(as_count(n, "n", 0, MAX_DRAFT))
+
+    def probe(self, n: int) -> np.void:
+        """What the same draft does, counted by the engine while it runs.
+
+        Returns:
+            A record of `ng.inside.PROBE_DTYPE`, all int64: `lookups` and `hits` by cache (context,
+            dynamic, static) and n - 1, shape (3, 4); `visited_nodes` of chains or slots; candidates
+            `scored`, `static_searches` for them and their `search_steps`; followers `scanned` for
+            sums, and `copied`; `copied_bytes` and `allocations` for that; rows prechecked and
+            skipped by it; distinct `cache_lines` of 64 bytes; `n_drafted`.
+
+        >>> drafter = Drafter()
+        >>> drafter.feed([1, 2, 3, 4, 1, 2, 3])
+        >>> drafter.probe(1)["lookups"][0].tolist()  # the 4-gram is new, the 3-gram is not
+        [0, 0, 1, 1]
+        """
+        return self.trace(n)[1]
 
     def rewind(self, length: int) -> None:
         """Back to the state after the first `length` tokens. Cost: counts them again."""

@@ -77,6 +77,8 @@ class Replay(Closing):
         static, dynamic: as for Drafter; without `dynamic` it starts with an empty one.
         record_drafts: keep each call's drafted tokens for `drafts()`.
         record_calls: keep each call's times for `calls()`.
+        record_probes: count what each call does, for `probes()`. The drafts are the same; the
+            times are then those of the engine's recorded form, which is many times slower.
 
     Raises:
         InputError: also if not one token of the text would be replayed.
@@ -99,6 +101,7 @@ class Replay(Closing):
         tail: Literal["keep", "drop"] = "keep",
         record_drafts: bool = False,
         record_calls: bool = False,
+        record_probes: bool = False,
     ) -> None:
         array = as_tokens(tokens)
         n_ctx = as_count(n_ctx, "n_ctx", 1, 2**31 - 1)
@@ -125,6 +128,7 @@ class Replay(Closing):
             tail == "keep",
             record_drafts,
             record_calls,
+            record_probes,
         )
         self.sample = self._advance(0, 0)
 
@@ -162,6 +166,15 @@ class Replay(Closing):
         """draft_ns, update_ns, n_drafted, n_accept of each call since the last time (needs
         record_calls)."""
         return self._handle.take_calls()
+
+    def probes(self) -> npt.NDArray[np.void]:
+        """What each call since the last time did (needs record_probes): an array of
+        `ng.inside.PROBE_DTYPE`, as Drafter.probe explains it, with `n_accept` as well."""
+        return self._handle.take_probes()
+
+    def probe_sum(self) -> np.void:
+        """The probes of all calls so far, added up by the engine (needs record_probes, else 0)."""
+        return self._handle.probe()
 
     def close(self) -> None:
         """Frees it and gives its caches back; twice is fine."""

@@ -155,7 +155,7 @@ def test_the_largest_token_is_one() -> None:
 def test_what_is_no_length_is_refused(n: Any) -> None:
     with ng.Drafter() as drafter:
         drafter.feed(TEXT)
-        for call in (drafter.draft, drafter.step, drafter.probe, drafter.rewind):
+        for call in (drafter.draft, drafter.step, drafter.probe, drafter.trace, drafter.rewind):
             with pytest.raises(InputError):
                 call(n)
         assert drafter.text.tolist() == TEXT
@@ -203,6 +203,7 @@ USES: dict[str, tuple[Callable[[], Any], list[Callable[[Any], Any]]]] = {
             lambda drafter: drafter.draft(1),
             lambda drafter: drafter.step(1),
             lambda drafter: drafter.probe(1),
+            lambda drafter: drafter.trace(1),
             lambda drafter: drafter.rewind(0),
             lambda drafter: drafter.reset(),
             lambda drafter: drafter.length,
@@ -219,6 +220,8 @@ USES: dict[str, tuple[Callable[[], Any], list[Callable[[Any], Any]]]] = {
             lambda replay: replay.run(),
             lambda replay: replay.drafts(),
             lambda replay: replay.calls(),
+            lambda replay: replay.probes(),
+            lambda replay: replay.probe_sum(),
         ],
     ),
 }

@@ -170,7 +170,7 @@ void test_bad_replays(void)
     static const ngc_replay_options bad[] = {
         {0, 8, 0, 0, 0},  {-1, 8, 0, 0, 0},  {INT64_MIN, 8, 0, 0, 0},
         {10, -1, 0, 0, 0}, {10, NGC_MAX_DRAFT + 1, 0, 0, 0},
-        {10, 8, -1, 0, 0}, {10, 8, 2, 0, 0}, {10, 8, 0, 4, 0}, {10, 8, 0, -1, 0},
+        {10, 8, -1, 0, 0}, {10, 8, 2, 0, 0}, {10, 8, 0, 8, 0}, {10, 8, 0, -1, 0},
     };
     ngc_toggles toggles = *toggles_at(0);
     ngc_rule rule;

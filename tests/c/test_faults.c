@@ -207,7 +207,7 @@ static void prepare_second_text(world *world)
 
 static void prepare_replay(world *world)
 {
-    ngc_replay_options options = {.n_ctx = 16, .n_draft = N_DRAFT, .record = 3};
+    ngc_replay_options options = {.n_ctx = 16, .n_draft = N_DRAFT, .record = 7};
     world->added = counted_static(world->toggles, world->corpus, N);
     CHECK_OK(ngc_replay_new(world->toggles, &world->rule, &options, world->text, N, world->added,
                             NULL, &world->replay));
@@ -424,7 +424,7 @@ void test_no_memory_for_drafting(void)
     check_scenario(prepare_nothing, make_drafter, false, 2);
     check_scenario(prepare_drafter, feed, true, 20);
     check_scenario(prepare_fed_drafter, draft, false, 1);
-    check_scenario(prepare_fed_drafter, trace, false, 1);
+    check_scenario(prepare_fed_drafter, trace, false, 2);
     check_scenario(prepare_second_text, rewind_text, false, 20);
     check_scenario(prepare_fed_drafter, end_text, false, 20);
 }

@@ -1,0 +1,65 @@
+/* ngc_inside.h - what the views of the inside share; the contract is in ngc.h.
+ *
+ * Each view asks the structure itself: the same text that looks up and searches runs with a recorder,
+ * and what is shown besides is read from the structure where it lies.
+ */
+#ifndef NGC_INSIDE_H
+#define NGC_INSIDE_H
+
+#include "ngc_internal.h"
+
+/* What a kind of cache can tell; what is NULL it does not have. */
+typedef struct ngc_inside_operations {
+    /* Looks the key up with the recorder and fills in all but found (it is -1, or set). */
+    void (*around)(const ngc_cache *cache, const ngc_key *key, size_t n_before, size_t n_after,
+                   ngc_around *around, ngc_place *places, size_t capacity,
+                   ngc_recorder *recorder);
+    /* `hashes` has room for every n-gram's. */
+    void (*measure)(const ngc_cache *cache, ngc_table_facts *facts, uint64_t *hashes);
+    /* The count of a token among the followers of a key, 0 if it is absent. */
+    int32_t (*search)(const ngc_cache *cache, const ngc_key *key, int32_t token, int32_t search,
+                      size_t *length, ngc_recorder *recorder);
+} ngc_inside_operations;
+
+/* A draft call with a recorder, which begins anew; the drafted tokens stand behind the text
+ * afterwards. `steps` may be NULL, or hold n_draft + 1. */
+ngc_status ngc_drafter_draft_recorded(ngc_drafter *drafter, int32_t n_draft, ngc_step *steps,
+                                      int32_t *n_steps, int32_t *n_drafted,
+                                      ngc_recorder *recorder);
+
+/* Adds up two probes, counter by counter. */
+void ngc_probe_add(ngc_probe *sum, const ngc_probe *probe);
+
+/* ---- for the tables ---- */
+
+/* A slot where nothing stands. */
+static inline ngc_place ngc_no_place(void)
+{
+    ngc_place place = {.entry = -1, .distance = -1};
+    ngc_key none = ngc_key_of(NULL, 0);
+    memcpy(place.tokens, none.tokens, sizeof place.tokens);
+    return place;
+}
+
+static inline ngc_place ngc_place_of(const ngc_key *key, uint64_t hash, size_t n_followers)
+{
+    ngc_place place = ngc_no_place();
+    memcpy(place.tokens, key->tokens, sizeof place.tokens);
+    place.hash = hash;
+    place.n_followers = (int32_t)n_followers;
+    return place;
+}
+
+/* One more n-gram, for which a look-up visits so many nodes or slots. */
+static inline void ngc_table_facts_add(ngc_table_facts *facts, const ngc_key *key,
+                                       size_t n_visited)
+{
+    facts->n_grams++;
+    facts->sum_visited += (int64_t)n_visited;
+    if ((int64_t)n_visited > facts->longest) {
+        facts->longest = (int64_t)n_visited;
+        memcpy(facts->longest_tokens, key->tokens, sizeof facts->longest_tokens);
+    }
+}
+
+#endif
