@@ -6,7 +6,7 @@ looks up, searches, builds and drafts, compiled once more with a recorder.
 >>> import ngram_core as ng
 >>> path = ng.inside.search_path([2, 3, 5, 7, 11, 13, 17], 11)
 >>> [(step.position, step.token, step.n_below) for step in path.compared]
-[(3, 7, 1), (5, 13, 0), (4, 11, 0), (4, 11, 0)]
+[(3, 7, 1), (5, 13, 0), (4, 11, 0), (3, 7, 1)]
 """
 
 from __future__ import annotations
