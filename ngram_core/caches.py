@@ -125,7 +125,12 @@ class NgramCache(Closing):
             counter.close()
 
     @classmethod
-    def _from_counts(cls, counter: _native.NativeCounter, toggles: Toggles) -> NgramCache:
+    def _from_counts(
+        cls,
+        counter: _native.NativeCounter,
+        toggles: Toggles,
+        progress: Progress | None = None,
+    ) -> NgramCache:
         """A static cache of finished counts, in slices."""
         if toggles.static == "constmap":
             return cls._around(counter.to_constmap(toggles), toggles)
@@ -134,6 +139,8 @@ class NgramCache(Closing):
             n_grams = counter.facts()["n_grams"]
             for first in range(0, n_grams, _SLICE_GRAMS):
                 counter.fill(cache._handle, first, min(_SLICE_GRAMS, n_grams - first))
+                if progress is not None:
+                    progress(min(first + _SLICE_GRAMS, n_grams) / n_grams)
         except BaseException:
             cache.close()
             raise

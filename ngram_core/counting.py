@@ -6,7 +6,7 @@ from os import PathLike
 
 from . import _native
 from ._native import as_tokens
-from .caches import NgramCache, Progress, TokensLike, write_pieces
+from .caches import Memory, NgramCache, Progress, TokensLike, write_pieces
 from .closing import Closing
 from .errors import InputError
 from .files import atomic_write
@@ -48,10 +48,16 @@ class BigramCounter(Closing):
         facts = self._handle.facts()
         return {name: facts[name] for name in ("n_grams", "n_followers")}
 
-    def cache(self, toggles: Toggles = NOCOPY.toggles) -> NgramCache:
-        """A static cache in the structure asked for. Ends the counting."""
+    def memory(self) -> Memory:
+        """Bytes asked of malloc by the counts."""
+        return Memory(**self._handle.memory())
+
+    def cache(
+        self, toggles: Toggles = NOCOPY.toggles, progress: Progress | None = None
+    ) -> NgramCache:
+        """A static cache in the structure asked for. Ends the counting; the counts stay."""
         self._handle.finish()
-        return NgramCache._from_counts(self._handle, toggles)
+        return NgramCache._from_counts(self._handle, toggles, progress)
 
     def save(
         self, path: str | PathLike[str], format: str = "legacy", progress: Progress | None = None

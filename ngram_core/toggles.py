@@ -83,6 +83,15 @@ def _allowed_values() -> dict[str, tuple[Any, ...]]:
 _ALLOWED = _allowed_values()
 
 
+def choices(toggle: str) -> tuple[Any, ...]:
+    """The values that a toggle can have, in the order in which they are told.
+
+    >>> choices("followers"), choices("precheck")
+    (('chained', 'sorted'), (False, True))
+    """
+    return _ALLOWED[toggle]
+
+
 @dataclass(frozen=True)
 class Stage:
     """A named set of toggles: one step of the ladder from llama.cpp's own code."""

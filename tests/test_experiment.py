@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -29,7 +30,6 @@ from ngram_core.lesson.published import DRAFTING_US
 from ngram_core.lesson.pump import Pump
 from ngram_core.lesson.runs import Setting
 from ngram_core.lesson.same_drafts import Comparison, DraftLog
-from ngram_core.lesson.static_cache import StaticBuild
 from ngram_core.lesson.switches import name_of
 from ngram_core.lesson.table import table
 from ngram_core.tokenizers import ByteTokenizer
@@ -87,7 +87,7 @@ def test_a_run_goes_through_its_states(experiment: Experiment) -> None:
     assert x.run is not None
     assert x.run.line.sample is not None
     assert x.run.line.sample.n_replayed == N_TEXT
-    assert x.run.replay is None, "the engine's part is freed when the run is over"
+    assert x.run.replay is None, "the engine's part is given back when the run is over"
 
 
 def test_pause_resume_and_stop(experiment: Experiment) -> None:
@@ -109,8 +109,7 @@ def test_pause_resume_and_stop(experiment: Experiment) -> None:
     x.resume()  # there is nothing to resume
     assert x.state == "stopped"
     x.start()
-    assert x.work(seconds=1e-6)
-    assert x.run is not None
+    work_until(x, 1e-6)
     assert x.run.line.fraction < 0.2, "after a stop the run begins anew"
 
 
@@ -161,6 +160,34 @@ def test_another_corpus_ends_the_runs_on_the_old_one(experiment: Experiment) -> 
     x.run_to_end()
     assert [row.corpus_mb for row in results(x)] == [1, 2]
     assert not results(x)[0].done
+
+
+def test_coming_back_to_a_run_that_was_ended_begins_it_anew(experiment: Experiment) -> None:
+    x = experiment
+    x.choose(size_mb=1)
+    x.start()
+    work_until(x, 0.3)
+    x.choose(followers="sorted")
+    work_until(x, 0.1)
+    x.choose(followers="chained", ties="library")
+    assert x.run is None, "it was ended in the middle"
+    x.run_to_end()
+    assert x.state == "done"
+    x.choose(followers="sorted")
+    x.start()
+    work_until(x, 0.1)
+    x.choose(followers="chained", ties="library")
+    assert x.state == "done", "a run that is over stays over"
+    assert not x.work()
+
+
+def test_few_runs_are_kept_in_the_middle(experiment: Experiment) -> None:
+    x = experiment
+    x.start()
+    for search in ("fixed", "lower_bound", "linear", "simd"):
+        x.choose(search=search)
+        work_until(x, 0.1)
+    assert [run.unfinished for run in x.runs.values()] == [False, True, True, True]
 
 
 def test_start_anew_forgets_the_old_figures(experiment: Experiment) -> None:
@@ -215,13 +242,13 @@ def test_a_corpus_that_vanishes_is_told_in_words(material: Material, tmp_path: o
 
 
 def test_what_cannot_fit_is_refused_with_a_hint(material: Material) -> None:
-    with Experiment(material, sizes=(0, 1, 2), free_bytes=30 * MEGABYTE) as x:
+    with Experiment(material, sizes=(0, 1, 2), free_bytes=40 * MEGABYTE) as x:
         x.choose(size_mb=1)
-        with pytest.raises(ng.InputError, match=r"needs up to 43 MB .* smaller corpus"):
+        with pytest.raises(ng.InputError, match=r"needs up to 46 MB .* smaller corpus"):
             x.choose(size_mb=2)
         sizes = {size: refusal for size, _label, refusal, _on in board(x)["sizes"]}
     assert sizes[0] == sizes[1] == ""
-    assert "30 MB are free" in sizes[2]
+    assert "40 MB are free" in sizes[2]
 
 
 def test_more_than_the_corpus_has_is_refused(material: Material) -> None:
@@ -255,25 +282,78 @@ def test_closing_frees_everything(material: Material) -> None:
 # ---- the static cache, built in slices ------------------------------------------------------
 
 
-@pytest.mark.parametrize("seconds", [0.0, 10.0])
-def test_slices_count_as_the_whole_does(
-    material: Material, seconds: float, monkeypatch: pytest.MonkeyPatch
+def static_of(x: Experiment) -> ng.NgramCache:
+    while not x.static.has(x.setting):
+        assert x.work(0.001), x.error
+    assert x.static.cache is not None
+    return x.static.cache
+
+
+def test_the_corpus_is_counted_once(
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ngram_core.lesson.static_cache._COUNTED_AT_ONCE", 100_003)
-    build = StaticBuild(material, 1, ng.UPSTREAM.toggles)
-    fractions = []
-    while not build.done:
-        build.work(seconds)
-        fractions.append(build.fraction)
-    assert fractions == sorted(fractions)
-    assert fractions[-1] == 1.0
-    assert material.corpus is not None
-    tokens = material.corpus.tokens(material.tokenizer, MEGABYTE, keep=False)
+    x = experiment
+    x.choose(size_mb=1, ties="token")
+    x.start()
+    assert x.material.corpus is not None
+    tokens = x.material.corpus.tokens(x.material.tokenizer, MEGABYTE, keep=False)
     with ng.NgramCache.build_static(tokens, ng.UPSTREAM.toggles) as whole:
-        assert build.cache is not None
-        np.testing.assert_array_equal(build.cache.ngrams(), whole.ngrams())
-        build.close()
-    build.close()
+        np.testing.assert_array_equal(static_of(x).ngrams(), whole.ngrams())
+        monkeypatch.setattr(Corpus, "token_blocks", None)  # it is not read again
+        for outer in ("segmented", "dense", "chained"):
+            x.choose(outer=outer, followers="sorted")
+            made = static_of(x)
+            assert made.facts()["n_followers"] == whole.facts()["n_followers"]
+            assert made.toggles.outer == outer
+        x.choose(static="constmap")
+        assert static_of(x).is_constmap
+        held = static_of(x)
+        x.choose(outer="dense", hash="mixed")
+        assert static_of(x) is held, "a constmap has a table and a hash of its own"
+
+
+def test_counts_that_are_too_big_are_not_kept(
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = experiment
+    x.choose(size_mb=1)
+    x.start()
+    static_of(x)
+    assert x.static.has_counted(1)
+    monkeypatch.setattr("ngram_core.lesson.experiment._COUNTS_SHARE", 0.0)
+    x.choose(hash="mixed")
+    static_of(x)
+    assert not x.static.has_counted(1)
+    x.choose(hash="xor")
+    static_of(x)  # the corpus is read again
+
+
+def test_counting_can_be_paused_and_given_up(experiment: Experiment) -> None:
+    x = experiment
+    x.choose(size_mb=2)
+    x.start()
+    x.work(0)
+    x.pause()
+    while x.static.fraction == 0:  # it rests where it next tells how far it is
+        time.sleep(0.001)
+    fraction = x.static.fraction
+    time.sleep(0.05)
+    assert x.static.fraction == fraction < 1
+    assert "counting 2 MB" in describe(x) or x.what == "counting 2 MB of corpus"
+    x.resume()
+    x.work(0)
+    x.choose(size_mb=1)
+    x.run_to_end()
+    assert x.state == "done"
+    x.close()
+    wait_for_threads()
+
+
+def wait_for_threads(n: int = 1) -> None:
+    deadline = time.monotonic() + 10
+    while threading.active_count() > n:
+        assert time.monotonic() < deadline, threading.enumerate()
+        time.sleep(0.001)
 
 
 # ---- pieces of equal work -------------------------------------------------------------------
@@ -452,7 +532,7 @@ def test_words_and_rows_agree(experiment: Experiment) -> None:
 
 def test_names_of_mixes() -> None:
     assert name_of(ng.NOCOPY.toggles) == "nocopy"
-    assert name_of(ng.NOCOPY.toggles.set(score="exact")) == "nocopy, score=exact"
+    assert name_of(ng.NOCOPY.toggles.set(score="exact")) == "nocopy + 64-bit score"
     assert Setting(0, ng.UPSTREAM.toggles).name == "upstream"
 
 
@@ -512,10 +592,17 @@ def test_without_an_event_loop_the_pump_says_what_to_do() -> None:
         Pump(lambda: False, lambda _whole: None).start()
 
 
-def test_no_thread_is_ever_started(experiment: Experiment) -> None:
+def test_no_thread_is_left(material: Material) -> None:
     before = threading.active_count()
-    experiment.run_to_end()
-    assert threading.active_count() == before
+    for close_at in (0.0, 0.2, 0.9):
+        x = Experiment(material, sizes=(1,))
+        x.start()
+        x.work(0)
+        if close_at:
+            work_until(x, close_at)
+        x.close(wait=False)
+        wait_for_threads(before)
+        x.close()
 
 
 # ---- the lesson's figures -------------------------------------------------------------------

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -16,13 +19,16 @@ import ipywidgets
 from ngram_core.lesson.examples import EXAMPLES
 from ngram_core.lesson.experiment import Experiment
 from ngram_core.lesson.material import Material
+from ngram_core.toggles import STAGES, choices
 from ngram_core.tokenizers import ByteTokenizer
 from ngram_core.views import live as live_module
+from ngram_core.views.figure import Plot, _guarded
 from ngram_core.views.live import Live
-from ngram_core.views.plot_layout import WIDE, faint, layout
-from ngram_core.views.plots import traces
+from ngram_core.views.plot_layout import WIDE, apart, faint, layout
+from ngram_core.views.plots import SLOTS, traces
 
 COLOURS = live_module._LIGHT
+SEARCHES = choices("search")
 
 
 @pytest.fixture(autouse=True)
@@ -76,11 +82,51 @@ def test_a_press_on_start_runs_to_the_end(live: Live) -> None:
 
 
 def test_presets_set_all_switches(live: Live) -> None:
+    def pressed() -> list[str]:
+        return [name for name, on, _front in live.board.board["presets"] if on]
+
     press(live, "switch", ["ties", "token"])
-    assert [pressed for _name, pressed in live.board.board["presets"]] == [False, False]
+    assert pressed() == []
+    for name, made in STAGES.items():
+        press(live, "preset", name)
+        assert pressed() == [name]
+        values = {
+            switch["toggle"]: switch["value"]
+            for group in live.board.board["groups"]
+            for switch in group["switches"]
+        }
+        values |= {switch["toggle"]: switch["value"] for switch in live.board.board["front"]}
+        assert values == asdict(made.toggles), "each switch is on the page, once"
+
+
+def test_what_cannot_be_is_made_possible_and_told(live: Live) -> None:
+    press(live, "switch", ["followers", "sorted"])
+    board = live.board.board
+    assert (board["error"], board["setting"]) == ("", "upstream + sorted arrays + smaller id")
+    assert board["moved"] == (
+        "“Who wins an equal score” went to “smaller id”: sorted arrays have no hash order."
+    )
+    assert board["moved"] in live.describe()
+    press(live, "switch", ["ties", "library"])
+    assert live.board.board["moved"] == (
+        "“Followers” went to “hash map”: hash order needs hash maps."
+    )
     press(live, "preset", "nocopy")
-    assert [pressed for _name, pressed in live.board.board["presets"]] == [False, True]
-    assert [switch["value"] for switch in live.board.board["switches"]] == [False, "library"]
+    assert live.board.board["moved"] == ""
+
+
+def test_a_switch_without_effect_says_so_and_works(live: Live) -> None:
+    def idle() -> dict[str, str]:
+        return {
+            switch["toggle"]: switch["idle"]
+            for group in live.board.board["groups"]
+            for switch in group["switches"]
+        }
+
+    assert "No effect without a static cache" in idle()["search"]
+    assert idle()["outer"] == ""
+    press(live, "switch", ["search", "simd"])
+    assert live.board.board["setting"] == "upstream + simd search"
 
 
 def test_run_works_without_an_event_loop(live: Live) -> None:
@@ -135,7 +181,7 @@ def test_a_new_view_closes_the_one_before(live: Live) -> None:
     replaced, before = live.experiment, len(ipywidgets.widgets.widget._instances)
     again = Live(small_experiment())
     names = [type(w).__name__ for w in ipywidgets.widgets.widget._instances.values()]
-    assert names.count("FigureWidget") == names.count("Switchboard") == 1
+    assert names.count("Plot") == names.count("Switchboard") == 1
     assert len(names) == before, "no part of the first view is left"
     press(live, "start")
     assert not replaced.working
@@ -171,10 +217,10 @@ def test_a_page_that_went_away_pauses_the_run(live: Live, monkeypatch: pytest.Mo
 
 def test_nothing_is_sent_to_plots_that_are_not_there_yet(live: Live) -> None:
     live.run("upstream")
-    assert not any(trace.x for trace in live.plots.widget.data[:16])
+    assert not any(trace.x for trace in live.plots.widget.data[: 5 * SLOTS])
     live.board.page = {"width": 600, "drawn": 1, "colours": {**COLOURS, "text": "#e8eaed"}}
     drawn = live.plots.widget
-    assert any(len(trace.x) for trace in drawn.data[:16] if trace.x is not None)
+    assert any(len(trace.x) for trace in drawn.data[: 5 * SLOTS] if trace.x is not None)
     assert drawn.layout.width == 592
     assert drawn.layout.annotations[0].font.color == "#e8eaed"
 
@@ -203,13 +249,33 @@ def test_all_plots_fit_into_any_width(live: Live, width: int) -> None:
 
 
 def test_there_are_always_as_many_traces(live: Live) -> None:
+    """Also with more runs than have room; the reference and the one in hand are among them."""
     counts = {len(traces(live.experiment, 900, COLOURS))}
-    for change in ({}, {"copy_followers": False}, {"ties": "token"}, {"copy_followers": True}):
+    changes = [{"precheck": on, "search": search} for on in (False, True) for search in SEARCHES]
+    for change in ({}, *({"copy_followers": False, **change} for change in changes)):
         live.experiment.choose(**change)
         live.experiment.run_to_end()
         counts.add(len(traces(live.experiment, 900, COLOURS)))
-    live.experiment.choose(score="exact")
-    live.experiment.run_to_end()
-    counts.add(len(traces(live.experiment, 900, COLOURS)))
     assert len(counts) == 1
+    drawn = traces(live.experiment, 900, COLOURS)
+    names = [text for trace in drawn if trace.get("mode") == "text" for text in trace["text"]]
+    assert "upstream" in names[0]
+    assert "<b>nocopy + 2 switches</b>" in names[SLOTS - 1]
     assert faint("#102030", 0.5) == "rgba(16,32,48,0.5)"
+
+
+def test_names_at_the_lines_ends_do_not_cover_each_other() -> None:
+    axis = {"range": [0.0, 2.0]}
+    places = apart([10.0, 1.5, 10.0, 11.0, 50.0], axis, gap=16)
+    logs = sorted(math.log10(place) for place in places)
+    steps = [115 * (b - a) for a, b in pairwise(logs)]
+    assert min(steps) > 15
+    assert places[1] == pytest.approx(1.5)
+    assert places[4] == pytest.approx(50.0)
+    assert apart([], axis) == []
+
+
+def test_the_guard_finds_plotlys_view_class() -> None:
+    assert str(Plot._esm).endswith("}\n")
+    assert "VIEW.prototype" not in str(Plot._esm)
+    assert _guarded("export{a as b};") == "export{a as b};", "another plotly is left alone"

@@ -19,7 +19,7 @@ from .measured import is_clear, on_shared_part
 from .pieces import piece_of, plain
 from .published import DRAFTING_US
 from .runs import Run
-from .switches import REFERENCE, stage_name
+from .switches import Switch, is_reference, stage_name
 
 Words = list[Any]
 
@@ -95,7 +95,7 @@ def _invitation(x: Experiment) -> Words:
 
 
 def _finding(x: Experiment, run: Run) -> Words:
-    partner = x.partner()
+    partner = x.baseline()
     shared = None if partner is None else on_shared_part(run.line, partner.line)
     if partner is None or shared is None:
         alone = microseconds(run.line.so_far.median if run.line.so_far else None)
@@ -141,9 +141,26 @@ def light_words(light: Light, run: Run | None, tokenizer: Tokenizer) -> tuple[st
     left, right = (_shown(tokens, tokenizer) for tokens in (found.left, found.right))
     head = "Other drafts, as expected." if light.expected else "Other drafts: this must not be."
     return head, (
-        f"In call {found.call:,} {light.partner.setting.name} drafted {left}, {run.setting.name}"
-        f" {right}; before it {plural(compared.n_tokens, 'token')} were the same."
+        f"{_why_other(light.differing, light.partner, run)}In call {found.call:,}"
+        f" {light.partner.setting.name} drafted {left}, {run.setting.name} {right}; before it"
+        f" {plural(compared.n_tokens, 'token')} were the same."
     )
+
+
+def _why_other(differing: Sequence[Switch], one: Run, other: Run) -> str:
+    """The switches that allow for other drafts, and how to compare without them."""
+    if not differing:
+        return ""
+    told = [
+        f"{switch.title}: {label(one, switch)} there, {label(other, switch)} here. "
+        for switch in differing
+    ]
+    return "".join(told)
+
+
+def label(run: Run, switch: Switch) -> str:
+    """What a run has chosen, in the words of the page."""
+    return switch.label(getattr(run.setting.toggles, switch.toggle))
 
 
 def _what_is_missing(light: Light, run: Run | None) -> str:
@@ -165,18 +182,19 @@ def _shown(tokens: Sequence[int], tokenizer: Tokenizer) -> str:
     return "“" + "".join(plain(piece_of(tokenizer.token_bytes(t))) for t in tokens) + "”"
 
 
-def size_hint(x: Experiment, size_mb: int) -> str:
-    """What a corpus of that size asks of the machine, or why it cannot be taken."""
-    refusal = x.refusal(size_mb)
+def size_hint(x: Experiment) -> str:
+    """What the setting in hand asks of the machine, or why it cannot be taken."""
+    setting = x.setting
+    refusal = x.refusal(setting)
     if refusal is not None:
-        return refusal
-    run = x.run
-    if run is not None and "static" in run.line.memory:
-        static = run.line.memory["static"].live_bytes
-        return f"Static cache: {mebibytes(static)} MiB."
+        return f"{refusal[:1].upper()}{refusal[1:]}."
+    if setting.size_mb and x.static.has(setting) and x.static.cache is not None:
+        size, seconds = x.static.cache.memory().live_bytes, x.static.filled_seconds
+        return f"Static cache: {mebibytes(size)} MiB, made of its counts in {seconds:.1f} s."
     free = x.free_bytes()
     known = "" if free is None else f"; {size_of(free)} may be used"
-    return f"Needs up to {size_of(x.material.need_bytes(size_mb))} of memory{known}."
+    need = x.material.need_bytes(setting, x.static.has_counted(setting.size_mb))
+    return f"Needs up to {size_of(need)} of memory{known}."
 
 
 # ---- rows -----------------------------------------------------------------------------------
@@ -213,8 +231,8 @@ def results(x: Experiment) -> list[Result]:
 def _result(x: Experiment, run: Run) -> Result:
     line, sample, size = run.line, run.line.sample, run.setting.size_mb
     assert sample is not None
-    partner = x.partner(run.setting)
-    reference = partner if partner and partner.setting.toggles == REFERENCE else None
+    baseline = x.baseline(run.setting)
+    reference = baseline if baseline and _is_measure(baseline, run) else None
     shared = on_shared_part(line, reference.line) if reference else None
     over = line.so_far
     published = DRAFTING_US.get(stage_name(run.setting.toggles) or "", {}).get(size)
@@ -239,11 +257,19 @@ def _result(x: Experiment, run: Run) -> Result:
     )
 
 
+def _is_measure(baseline: Run, run: Run) -> bool:
+    """Whether times are told as so many times faster than that run."""
+    mine, its = run.setting.toggles, baseline.setting.toggles
+    return is_reference(its) and not is_reference(mine)
+
+
 def describe(x: Experiment) -> str:
     """The experiment in plain text: the sentence, the light, one line a run."""
     run = x.run
     head, body = light_words(x.light(), run, x.material.tokenizer)
     lines = [plain_words(sentence(x)), f"{head} {body}"]
+    if x.moved:
+        lines.append(x.moved)
     for row in results(x):
         part = "" if row.done else f" ({100 * row.replayed // len(x.material.text)} % of the text)"
         copied = row.bytes_copied_per_drafted

@@ -10,11 +10,27 @@ from .. import corpora
 from ..corpora import Corpus
 from ..errors import InputError
 from ..tokenizers import Tokenizer, Tokens, get_tokenizer
+from .runs import Setting
 
 MEGABYTE = 1_000_000
 
-_BYTES_PER_CORPUS_BYTE = 20  # a static cache of 1 MB of source; bigger ones take half as much
-_BYTES_PER_TEXT_TOKEN = 450  # of a dynamic cache of source, all four sizes of n-gram
+# What a process grows by, malloc's own part included. Measured with 1, 5 and 25 MB of Python's
+# source: a static cache of m MB takes m ** 0.85 times that of 1 MB at most, since texts repeat.
+_GROWTH = 0.85
+_STATIC_BYTES = {  # of 1 MB, by outer table and followers
+    ("chained", "chained"): 17_200_000,
+    ("segmented", "chained"): 16_200_000,
+    ("dense", "chained"): 17_200_000,
+    ("chained", "sorted"): 6_900_000,
+    ("segmented", "sorted"): 5_300_000,
+    ("dense", "sorted"): 5_500_000,
+}
+_PACKED_BYTES = 6_100_000  # a constmap with what building it takes
+_COUNTING_BYTES = 8_000_000
+_COUNTS_BYTES = 2_100_000  # what stays of it
+_TOKEN_BYTES = {"chained": 470, "sorted": 150}  # of a dynamic cache, for each token of the text
+_OTHER_BYTES = 8_000_000  # what Python keeps of a run, and blocks that lie between others
+_OPEN_RUNS = 2  # that the reader goes to and fro between
 
 
 @dataclass(frozen=True)
@@ -35,12 +51,19 @@ class Material:
     corpus: Corpus | None = None
     corpus_bytes: int = 0
 
-    def refusal(self, size_mb: int, free_bytes: int | None) -> str | None:
-        """Why a static cache of so many megabytes cannot be built here, or None."""
-        if size_mb * MEGABYTE > self.corpus_bytes:
+    def refusal(
+        self, setting: Setting, free_bytes: int | None, counted: bool = False
+    ) -> str | None:
+        """Why a setting cannot be run here, or None.
+
+        Args:
+            free_bytes: that may be taken; None if that is not known.
+            counted: the corpus was counted already.
+        """
+        if setting.size_mb * MEGABYTE > self.corpus_bytes:
             has = self.corpus_bytes // MEGABYTE
             return f"the corpus has {has} MB only; choose less, or give a bigger one"
-        need = self.need_bytes(size_mb)
+        need = self.need_bytes(setting, counted)
         if free_bytes is not None and need > free_bytes:
             return (
                 f"it needs up to {size_of(need)} of memory and {size_of(free_bytes)} are free; "
@@ -48,10 +71,15 @@ class Material:
             )
         return None
 
-    def need_bytes(self, size_mb: int) -> int:
-        """Memory that two stages, run on a corpus of that size, may take; a careful guess."""
-        static = size_mb * MEGABYTE * _BYTES_PER_CORPUS_BYTE
-        return static + 2 * len(self.text) * _BYTES_PER_TEXT_TOKEN
+    def need_bytes(self, setting: Setting, counted: bool = False) -> int:
+        """Memory that runs with this setting may take; a careful guess."""
+        toggles = setting.toggles
+        runs = _OPEN_RUNS * len(self.text) * _TOKEN_BYTES[toggles.followers]
+        packed = toggles.static != "same"
+        static = _PACKED_BYTES if packed else _STATIC_BYTES[toggles.outer, toggles.followers]
+        building = static if counted else static + _COUNTS_BYTES
+        most: float = building if counted else max(building, _COUNTING_BYTES)
+        return int(most * setting.size_mb**_GROWTH) + runs + _OTHER_BYTES
 
 
 def python_material(text_tokens: int = 120_000, tokenizer: Tokenizer | None = None) -> Material:

@@ -72,6 +72,7 @@ class Line:
     sample: Sample | None = None  #: the engine's own totals
     memory: dict[str, Memory] = field(default_factory=dict)  #: by cache
     _begun: Sample | None = None  # where the piece in work began
+    _running: list[Spread] = field(default_factory=list)
 
     @property
     def piece_end(self) -> int:
@@ -123,10 +124,13 @@ class Line:
         return spread(self.timings)
 
     def running(self) -> list[Spread]:
-        """`now` as it was at each piece: the line with its band."""
+        """`now` as it was at each piece: the line with its band. Each is worked out once."""
         values = self.timings
-        windows = (values[max(0, i + 1 - WINDOW) : i + 1] for i in range(len(values)))
-        return [found for window in windows if (found := spread(window))]
+        for end in range(len(self._running) + 1, len(values) + 1):
+            found = spread(values[max(0, end - WINDOW) : end])
+            assert found is not None, "there is one value at least"
+            self._running.append(found)
+        return self._running
 
     @property
     def bytes_copied_per_drafted(self) -> float | None:

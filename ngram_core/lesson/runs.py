@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
+from ..closing import Closing
 from ..replay import Replay
 from ..toggles import Toggles
 from .measured import Line
@@ -27,7 +28,11 @@ class Setting:
     def static_cache(self) -> tuple[object, ...]:
         """Settings with the same value here read the same static cache."""
         toggles = self.toggles
-        return self.size_mb, toggles.outer, toggles.followers, toggles.static, toggles.hash
+        if self.size_mb == 0:
+            return (0,)
+        if toggles.static == "constmap":  # it has a hash and arrays of its own
+            return self.size_mb, toggles.static
+        return self.size_mb, toggles.static, toggles.outer, toggles.followers, toggles.hash
 
 
 @dataclass
@@ -64,13 +69,14 @@ class Run:
         self.log.add(self.replay.drafts())
         self.line.memory["dynamic"] = self.replay.dynamic.memory()
         self.worked_seconds += time.monotonic() - begun
-        if self.done:
-            self.close()
 
-    def close(self) -> None:
-        """Frees the engine's part; the figures stay."""
-        if self.replay is not None:
-            dynamic = self.replay.dynamic
-            self.replay.close()
-            dynamic.close()
-            self.replay = None
+    def give_back(self) -> list[Closing]:
+        """The engine's part, to be closed in this order; the figures stay."""
+        if self.replay is None:
+            return []
+        replay, self.replay = self.replay, None
+        return [replay, replay.dynamic]
+
+    def held_bytes(self) -> int:
+        """Bytes of the engine's part."""
+        return 0 if self.replay is None else self.replay.dynamic.memory().live_bytes

@@ -55,7 +55,8 @@ def measured_here(x: Experiment) -> str:
         f"Measured here: {facts['cpu']}, {facts['cores']} cores, {facts['compiler']}; drafting and"
         f" counting, by the engine's own clock, over {PIECES} pieces of"
         f" {len(x.material.text):,} tokens; context {x.n_ctx:,}, {x.n_draft} guesses a draft."
-        " Times faster: by the medians, against upstream, on the part that both have replayed."
+        " Times faster: by the medians, against upstream, on the part that both have replayed;"
+        " where equal scores fall otherwise, the work is not quite the same."
         " Memory: bytes asked of malloc."
     )
 

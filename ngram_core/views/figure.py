@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import plotly.graph_objects as go
+
+from .assets import WEB
 
 Trace = dict[str, Any]
 Layout = dict[str, Any]
@@ -13,8 +16,23 @@ _PLAIN = {"type": "scatter", "showlegend": False}
 _CONFIG = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
 
 
+def _guarded(bundle: str) -> str:
+    """plotly's widget script with our guard behind it; see `web/plot_guard.js`."""
+    named = re.search(r"([\w$]+) as FigureView\b", bundle[bundle.rfind("export{") :])
+    if named is None:  # another plotly: as it is
+        return bundle
+    guard = (WEB / "plot_guard.js").read_text(encoding="utf-8")
+    return f"{bundle}\n{guard.replace('VIEW', named[1])}"
+
+
+class Plot(go.FigureWidget):  # type: ignore[misc]  # plotly ships no types
+    """plotly's figure, whose views say nothing once they are off the page."""
+
+    _esm = _guarded(str(go.FigureWidget._esm))
+
+
 class LiveFigure:
-    """A FigureWidget with a fixed list of traces, brought up to date in one message.
+    """A plotly figure with a fixed list of traces, brought up to date in one message.
 
     What is sent while the page is still making the plots (it reads 5 MB of JavaScript first) is
     lost or an error there. So nothing is sent before `attached` is set.
@@ -22,7 +40,7 @@ class LiveFigure:
 
     def __init__(self, traces: list[Trace], layout: Layout) -> None:
         data = [{**_PLAIN, **trace} for trace in traces]
-        self.widget = go.FigureWidget({"data": data, "layout": layout})
+        self.widget = Plot({"data": data, "layout": layout})
         self.widget._config = dict(_CONFIG)
         self.attached = False  #: the page has drawn the plots, and takes changes from now on
         self._traces = traces
@@ -39,8 +57,7 @@ class LiveFigure:
         self._traces, self._layout = traces, layout
 
     def close(self) -> None:
-        """Takes it off the page. It is never shown again: plotly's views listen for ever, and
-        one whose cell was run again answers each change with an error on the console."""
+        """Takes it off the page."""
         self.attached = False
         self.widget.close()
 

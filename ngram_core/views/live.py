@@ -11,7 +11,7 @@ import ipywidgets as W
 from IPython.display import display
 
 from ..errors import NgramError
-from ..lesson.board import board
+from ..lesson.board import STOP_COPYING, Front, board
 from ..lesson.experiment import Experiment
 from ..lesson.findings import Result, corpus_name, describe, results
 from ..lesson.pump import Pump
@@ -40,15 +40,17 @@ class Live(W.VBox):  # type: ignore[misc]  # ipywidgets ships no types
 
     Args:
         experiment: what to steer; by default one on Python's own library source.
+        front: switches and stages that stand in front of all others.
 
     There is one in a kernel: a new one closes the one before, its runs and its memory.
     """
 
-    def __init__(self, experiment: Experiment | None = None) -> None:
+    def __init__(self, experiment: Experiment | None = None, front: Front = STOP_COPYING) -> None:
         global _open
         if _open is not None:
             _open.close()
         self.experiment = experiment or Experiment()
+        self._front = front
         self.pump = Pump(self._work, self._show, self._keeps_up)
         self._error = ""
         self._frame = 0
@@ -131,7 +133,7 @@ class Live(W.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         try:
             self._frame += 1
             self.board.board = {
-                **board(self.experiment),
+                **board(self.experiment, self._front),
                 "frame": self._frame,
                 "error": self._error,
             }
@@ -188,7 +190,7 @@ class Live(W.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         if _open is self:
             _open = None
         self.pump.stop()
-        self.experiment.close()
+        self.experiment.close(wait=False)
         self.plots.close()
         for widget in (self.board, self.figures, self):
             widget.layout.close()  # a widget of its own, which would stay

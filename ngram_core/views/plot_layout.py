@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from ..lesson.experiment import Experiment
 from ..lesson.findings import corpus_name
+from ..lesson.switches import short_name_of
 
 Colours = dict[str, str]
 Box = tuple[float, float, float, float]  # left, right, bottom, top, in pixels from below left
 
 WIDE = 720
+
+LONG_NAME = 12
+"""Letters of the longest name of a stage, about."""
 
 _PLOT, _FOOT = 230, 62  # heights: a plot, its axis below
 _TITLE_LINE, _MORE_LINE = 19, 16  # heights of the two sizes of letters in a caption
@@ -178,24 +183,35 @@ def _still(colours: Colours) -> dict[str, Any]:
     }
 
 
+def along_the_text(x: Experiment) -> dict[str, Any]:
+    """The upward axis of plot A."""
+    spreads = [s for run in x.of_size(x.setting.size_mb) for s in run.line.running()]
+    return _log_axis([value for s in spreads for value in (s.quarter, s.three_quarters)])
+
+
+def by_corpus(x: Experiment) -> dict[str, Any]:
+    """The upward axis of plot B."""
+    spreads = [s for run in x.runs.values() if (s := run.line.so_far)]
+    values = [value for s in spreads for value in (s.quarter, s.three_quarters)]
+    return _log_axis([*values, 1_890, 165_480])
+
+
 def _along_the_text(x: Experiment, wide: bool) -> Axes:
     n = len(x.material.text)
-    spreads = [s for run in x.of_size(x.setting.size_mb) for s in run.line.running()]
-    values = [value for s in spreads for value in (s.quarter, s.three_quarters)]
+    names = [short_name_of(run.setting.toggles) for run in x.of_size(x.setting.size_mb)]
+    long = any(len(name) > LONG_NAME for name in names)
     across = {
-        "range": [0, 1.26 * n if wide else 1.14 * n],
+        "range": [0, (1.55 if long else 1.26) * n if wide else 1.14 * n],
         "tickvals": [0, n // 2, n],
         "ticktext": ["0", f"{n // 2:,}", f"{n:,}"],
         "title": "tokens replayed",
     }
-    return across, _log_axis(values)
+    return across, along_the_text(x)
 
 
 def _by_corpus(x: Experiment, wide: bool) -> Axes:
-    spreads = [s for run in x.runs.values() if (s := run.line.so_far)]
-    values = [value for s in spreads for value in (s.quarter, s.three_quarters)]
     across = _corpora(sorted({*x.sizes, 25, 100, 541}), 1.16 if wide else 1.24)
-    return across, _log_axis([*values, 1_890, 165_480])
+    return across, by_corpus(x)
 
 
 def _memory(x: Experiment, wide: bool) -> Axes:
@@ -233,6 +249,21 @@ def _corpora(sizes: list[int], room: float) -> dict[str, Any]:
         "ticktext": [corpus_name(size).removesuffix(" MB") for size in sizes],
         "title": "static cache from … MB",
     }
+
+
+def apart(us: Sequence[float], axis: dict[str, Any], gap: float = 16) -> list[float]:
+    """Places in µs on a log axis for names at these values, so many pixels apart at least."""
+    low, high = axis["range"]
+    step = gap * (high - low) / _PLOT
+    places = [math.log10(value) for value in us]
+    order = sorted(range(len(places)), key=lambda i: places[i])
+    for _pass in range(4 * len(places)):  # neighbours push each other away
+        for below, above in pairwise(order):
+            close = step - (places[above] - places[below])
+            if close > 0:
+                places[below] -= close / 2
+                places[above] += close / 2
+    return [10**place for place in places]
 
 
 def _round_up(value: float) -> float:

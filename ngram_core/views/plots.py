@@ -2,12 +2,13 @@
 
 Four plots in one figure: A time along the text, B time by corpus, C memory by structure,
 D bytes copied by corpus. Measured: solid line, filled mark. Published: dotted line, hollow
-mark. A stage has a mark of its own and its name at its line; the one in hand is heavier.
+mark. A stage has a mark of its own and its name at its line; the one in hand is heavier. A mix
+of switches has the mark of the nearest stage, open and with a dot.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..caches import Memory
@@ -15,10 +16,24 @@ from ..lesson.experiment import Experiment
 from ..lesson.findings import mebibytes, microseconds
 from ..lesson.published import DRAFTING_US
 from ..lesson.runs import Run
-from ..lesson.switches import nearest_stage, stage_name
+from ..lesson.switches import (
+    is_reference,
+    nearest_stage,
+    short_name_of,
+    stage_name,
+)
 from ..toggles import Toggles
 from .figure import Trace
-from .plot_layout import WIDE, Colours, corpus_place, faint
+from .plot_layout import (
+    LONG_NAME,
+    WIDE,
+    Colours,
+    along_the_text,
+    apart,
+    by_corpus,
+    corpus_place,
+    faint,
+)
 
 MARKS = {
     "upstream": "square",
@@ -28,9 +43,9 @@ MARKS = {
     "constmap": "cross",
     "precheck": "circle",
 }
-"""The mark of each stage; an own mix of switches has its stage's mark, rotated and open."""
+"""The mark of each stage; a stage that is not among these is a star."""
 
-SLOTS = 4
+SLOTS = 6
 """Runs shown at once: traces are made once and then filled, since plotly redraws less so."""
 
 _STRUCTURES = (
@@ -45,18 +60,44 @@ _HUES = {"static": "sta", "dynamic": "dyn", "context": "ctx"}
 
 def traces(x: Experiment, width: int, colours: Colours) -> list[Trace]:
     """All traces, always as many and in the same order; those behind come first."""
-    in_hand = x.setting
-    runs = sorted(x.of_size(in_hand.size_mb), key=lambda run: run.setting == in_hand)
-    mixes = dict.fromkeys(run.setting.toggles for run in x.runs.values() if run.line.so_far)
-    toggles = sorted(mixes, key=lambda one: one == in_hand.toggles)
-    by_corpus = [_by_corpus(x, one, colours) for one in toggles]
+    runs = _shown(x, [run for run in x.of_size(x.setting.size_mb) if run.line.pieces])
+    ends = [run.line.running()[-1].median / 1000 for run in runs]
+    mixes = _shown(x, _biggest_of_each_mix(x))
+    medians = [s.median / 1000 for run in mixes if (s := run.line.so_far)]
+    along = [
+        _along_the_text(x, run, at, _side(x, run, len(runs), width >= WIDE), colours)
+        for run, at in zip(runs, apart(ends, along_the_text(x)), strict=True)
+    ]
+    times = [
+        [_by_corpus(x, run, at, colours)]
+        for run, at in zip(mixes, apart(medians, by_corpus(x)), strict=True)
+    ]
     return [
-        *_filled(4, [_along_the_text(x, run, width >= WIDE, colours) for run in runs]),
+        *_filled(5, along),
         *_filled(1, _published(x, colours), "2"),
-        *_filled(1, [[time] for time, _ in by_corpus], "2"),
-        *_filled(1, [[copied] for _, copied in by_corpus], "4"),
+        *_filled(1, times, "2"),
+        *_filled(1, [[_copied(x, run, mixes, colours)] for run in mixes], "4"),
         *_memory(x.run, colours),
     ]
+
+
+def _shown(x: Experiment, runs: Iterable[Run]) -> list[Run]:
+    """As many as have room: the reference, the latest others, and last the one in hand."""
+    kept = sorted(runs, key=lambda run: run.setting.toggles == x.setting.toggles)
+    while len(kept) > SLOTS:
+        oldest = next(run for run in kept if not is_reference(run.setting.toggles))
+        kept.remove(oldest)
+    return kept
+
+
+def _biggest_of_each_mix(x: Experiment) -> Iterable[Run]:
+    """For each mix of switches the run with the biggest corpus."""
+    of_mix: dict[Toggles, Run] = {}
+    for run in x.runs.values():
+        known = of_mix.get(run.setting.toggles)
+        if run.line.pieces and (known is None or known.setting.size_mb < run.setting.size_mb):
+            of_mix[run.setting.toggles] = run
+    return of_mix.values()
 
 
 def _filled(size: int, groups: list[list[Trace]], axis: str = "") -> list[Trace]:
@@ -69,10 +110,11 @@ def _filled(size: int, groups: list[list[Trace]], axis: str = "") -> list[Trace]
 # ---- A: time along the text ----------------------------------------------------------------
 
 
-def _along_the_text(x: Experiment, run: Run, wide: bool, colours: Colours) -> list[Trace]:
-    """The band's two edges, the line, and its end with the name."""
-    line, name, in_hand = run.line, run.setting.name, run.setting == x.setting
-    beside = _free_side(x, run, wide)
+def _along_the_text(
+    x: Experiment, run: Run, name_at: float, side: str, colours: Colours
+) -> list[Trace]:
+    """The band's two edges, the line, its end, and the name beside it."""
+    line, in_hand = run.line, run.setting == x.setting
     places = [piece.n_replayed for piece in line.pieces]
     spreads = line.running()
     colour = colours["text"] if in_hand else colours["edge"]
@@ -90,15 +132,22 @@ def _along_the_text(x: Experiment, run: Run, wide: bool, colours: Colours) -> li
             "y": [s.median / 1000 for s in spreads],
             "mode": "lines",
             "line": {"color": colour, "width": 2.5 if in_hand else 1.5},
-            "hovertemplate": f"{name}: %{{y:.2f}} µs<extra></extra>",
+            "hovertemplate": f"{run.setting.name}: %{{y:.2f}} µs<extra></extra>",
         },
         {
             "x": places[-1:],
-            "y": [s.median / 1000 for s in spreads[-1:]],
-            "mode": "markers+text",
+            "y": [spreads[-1].median / 1000],
+            "mode": "markers",
             "marker": _mark(run, colour, colours, 9),
-            "text": [f" {_name(name, in_hand)} {microseconds(s.median)} " for s in spreads[-1:]],
-            "textposition": beside,
+            "hoverinfo": "skip",
+            "cliponaxis": False,
+        },
+        {
+            "x": places[-1:],
+            "y": [name_at],
+            "mode": "text",
+            "text": [f"  {_name(run, in_hand)} {microseconds(spreads[-1].median)}  "],
+            "textposition": side,
             "textfont": {"color": colours["text"], "size": 13},
             "hoverinfo": "skip",
             "cliponaxis": False,
@@ -106,18 +155,17 @@ def _along_the_text(x: Experiment, run: Run, wide: bool, colours: Colours) -> li
     ]
 
 
-def _free_side(x: Experiment, run: Run, wide: bool) -> str:
-    """Where a name stands clear of the others: above the slower line, below the faster one."""
-    below = _is_faster(x, run)
-    long = not wide or len(run.setting.name) > 12
-    side = "left" if long and run.line.fraction > 0.5 else "right"
-    return f"{'bottom' if below else 'top'} {side}"
+def _side(x: Experiment, run: Run, n_shown: int, wide: bool) -> str:
+    """Where a name stands clear of the lines: of two, above the slower, below the faster one."""
+    up = "middle" if n_shown > 2 and wide else "bottom" if _is_faster(x, run) else "top"
+    short = len(short_name_of(run.setting.toggles)) <= LONG_NAME or n_shown > 2
+    return f"{up} {'right' if (wide and short) or run.line.fraction <= 0.5 else 'left'}"
 
 
 def _is_faster(x: Experiment, run: Run) -> bool:
-    """Whether a run has a partner that takes longer."""
-    partner, own = x.partner(run.setting), run.line.so_far
-    other = partner.line.so_far if partner else None
+    """Whether there is a run to compare its time with that takes longer."""
+    baseline, own = x.baseline(run.setting), run.line.so_far
+    other = baseline.line.so_far if baseline else None
     return own is not None and other is not None and own.median < other.median
 
 
@@ -127,13 +175,15 @@ def _is_faster(x: Experiment, run: Run) -> bool:
 def _published(x: Experiment, colours: Colours) -> list[list[Trace]]:
     """The published line of each stage that has a run here, or is in hand."""
     settings = [*x.runs, x.setting]
-    stages = dict.fromkeys(stage_name(setting.toggles) for setting in settings)
-    return [[_published_line(stage, colours)] for stage in stages if stage in DRAFTING_US]
+    stages = [name for setting in settings if (name := stage_name(setting.toggles)) in DRAFTING_US]
+    stages.sort(key=lambda stage: stage == stage_name(x.setting.toggles))
+    named = {"upstream", stages[-1]} if stages else set()
+    return [[_published_line(stage, stage in named, colours)] for stage in dict.fromkeys(stages)]
 
 
-def _published_line(stage: str, colours: Colours) -> Trace:
+def _published_line(stage: str, named: bool, colours: Colours) -> Trace:
     us = DRAFTING_US[stage]
-    last = f" <i>{microseconds(1000 * list(us.values())[-1])}</i>"
+    last = f" <i>{microseconds(1000 * list(us.values())[-1])}</i>" if named else ""
     return {
         "x": [corpus_place(size) for size in us],
         "y": list(us.values()),
@@ -155,51 +205,72 @@ def _published_line(stage: str, colours: Colours) -> Trace:
     }
 
 
-def _by_corpus(x: Experiment, toggles: Toggles, colours: Colours) -> tuple[Trace, Trace]:
-    """Time and bytes copied of one mix of switches, over all corpora it ran on."""
-    runs = [run for run in x.runs.values() if run.setting.toggles == toggles and run.line.so_far]
-    runs.sort(key=lambda run: run.setting.size_mb)
-    name, in_hand = runs[0].setting.name, toggles == x.setting.toggles
+def _of_mix(x: Experiment, toggles: Toggles) -> list[Run]:
+    """All runs with these switches, by corpus."""
+    runs = [run for run in x.runs.values() if run.setting.toggles == toggles and run.line.pieces]
+    return sorted(runs, key=lambda run: run.setting.size_mb)
+
+
+def _style(x: Experiment, runs: list[Run], colours: Colours) -> Trace:
+    """What the lines of one mix have in common in both plots."""
+    in_hand = runs[0].setting.toggles == x.setting.toggles
     colour = colours["text"] if in_hand else colours["edge"]
-    spreads = [s for run in runs if (s := run.line.so_far)]
-    style: Trace = {
+    return {
         "x": [corpus_place(run.setting.size_mb) for run in runs],
         "mode": "lines+markers+text",
         "line": {"color": colour, "width": 2.5 if in_hand else 1.5},
         "marker": _mark(runs[0], colour, colours, 10),
         "textfont": {"color": colours["text"], "size": 13},
-        "textposition": "bottom right" if _is_faster(x, runs[-1]) else "top right",
         "cliponaxis": False,
     }
-    copied = [run.line.bytes_copied_per_drafted or 0.0 for run in runs]
-    before = [""] * (len(runs) - 1)
-    time = {
+
+
+def _by_corpus(x: Experiment, last: Run, name_at: float, colours: Colours) -> Trace:
+    """Time of one mix of switches over all corpora it ran on; behind a gap stands its name."""
+    runs = _of_mix(x, last.setting.toggles)
+    style = _style(x, runs, colours)
+    spreads = [s for run in runs if (s := run.line.so_far)]
+    in_hand = last.setting.toggles == x.setting.toggles
+    return {
         **style,
-        "y": [s.median / 1000 for s in spreads],
+        "x": [*style["x"], None, style["x"][-1]],
+        "y": [*(s.median / 1000 for s in spreads), None, name_at],
+        "marker": {**style["marker"], "size": [*[10] * len(runs), 0, 0]},
         "error_y": {
             "type": "data",
             "symmetric": False,
-            "array": [(s.three_quarters - s.median) / 1000 for s in spreads],
-            "arrayminus": [(s.median - s.quarter) / 1000 for s in spreads],
-            "color": colour,
+            "array": [*((s.three_quarters - s.median) / 1000 for s in spreads), 0, 0],
+            "arrayminus": [*((s.median - s.quarter) / 1000 for s in spreads), 0, 0],
+            "color": style["line"]["color"],
             "thickness": 1,
             "width": 4,
         },
-        "text": [*before, f" {_name(name, in_hand)}"],
-        "hovertemplate": f"{name}: %{{y:.2f}} µs, median<extra></extra>",
+        "text": [*[""] * (len(runs) + 1), f"   {_name(last, in_hand)}"],
+        "textposition": "middle right",
+        "hovertemplate": f"{last.setting.name}: %{{y:.2f}} µs, median<extra></extra>",
         "xaxis": "x2",
         "yaxis": "y2",
     }
-    bytes_copied = {
-        **style,
+
+
+def _copied(x: Experiment, last: Run, shown: list[Run], colours: Colours) -> Trace:
+    """Bytes copied by one mix of switches over all corpora; of those that copy nothing, which
+    lie on one another, one is named."""
+    runs = _of_mix(x, last.setting.toggles)
+    copied = [run.line.bytes_copied_per_drafted or 0.0 for run in runs]
+    still = [run for run in shown if not run.line.bytes_copied_per_drafted]
+    in_hand = last.setting.toggles == x.setting.toggles
+    named = copied[-1] > 0 or last is still[-1]
+    name = f" {_name(last, in_hand)} {copied[-1]:,.0f}" if named else ""
+    return {
+        **_style(x, runs, colours),
         "y": copied,
-        "text": [*before, f" {_name(name, in_hand)} {copied[-1]:,.0f}"],
+        "text": [*[""] * (len(runs) - 1), name],
         "textposition": "top right",
-        "hovertemplate": f"{name}: %{{y:,.0f}} bytes<extra></extra>",
+        "hovertemplate": f"{last.setting.name}: %{{y:,.0f}} bytes<extra></extra>",
         "xaxis": "x4",
         "yaxis": "y4",
     }
-    return time, bytes_copied
 
 
 # ---- C: memory -------------------------------------------------------------------------------
@@ -272,12 +343,12 @@ def _bar(rows: Sequence[str], pattern: str, fill: float, colours: Colours) -> di
     return made
 
 
-# ---- marks and colours -----------------------------------------------------------------------
+# ---- marks and names -------------------------------------------------------------------------
 
 
 def _mark(run: Run, colour: str, colours: Colours, size: int) -> dict[str, Any]:
     toggles = run.setting.toggles
-    symbol = MARKS[nearest_stage(toggles)]
+    symbol = MARKS.get(nearest_stage(toggles), "star")
     if stage_name(toggles) is None:
         symbol += "-open-dot"
     return {
@@ -288,5 +359,6 @@ def _mark(run: Run, colour: str, colours: Colours, size: int) -> dict[str, Any]:
     }
 
 
-def _name(name: str, in_hand: bool) -> str:
+def _name(run: Run, in_hand: bool) -> str:
+    name = short_name_of(run.setting.toggles)
     return f"<b>{name}</b>" if in_hand else name

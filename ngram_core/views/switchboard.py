@@ -13,7 +13,8 @@ from .assets import script, style
 class Switchboard(anywidget.AnyWidget):
     """Sentence, buttons, progress, light and switches; see `lesson/board.py` for `board`.
 
-    The page tells its width and colours in `page`, and in `seen` the last frame it has drawn.
+    The page tells its width and colours in `page`, in `seen` the last frame it has drawn, and in
+    `opened` whether all switches are open.
     """
 
     _esm = script("switchboard")
@@ -22,6 +23,7 @@ class Switchboard(anywidget.AnyWidget):
     board = traitlets.Dict().tag(sync=True)
     page = traitlets.Dict().tag(sync=True)
     seen = traitlets.Int(-1).tag(sync=True)
+    opened = traitlets.Bool(False).tag(sync=True)
 
 
 class Figures(anywidget.AnyWidget):

@@ -1,4 +1,4 @@
-// The board of an experiment: sentence, buttons, progress, light, corpus and switches.
+// The board of an experiment: sentence, buttons, progress, light, corpus, switches and stages.
 // It shows the document that the kernel sends and says what the reader pressed; no figure is
 // made here. Elements are made once and then brought up to date, so that the focus stays.
 import { el, freshId, seen } from "./dom.js";
@@ -24,15 +24,16 @@ function switchboard(model, root) {
     if (model.comm_live === false) return trouble("The kernel is gone. Run the notebook again to go on.");
     model.send({ action, value: value ?? null });
   };
-  const parts = [buttons(ask), sentence(), progress(), light(), sizes(ask), switches(ask), presets(ask)];
-  const [run, say, bar, lamp, corpus, toggles, stages] = parts.map((part) => part.node);
+  const all = allSwitches(model, ask);
+  const parts = [buttons(ask), sentence(), progress(), light(), sizes(ask), front(ask), presets(model, ask), all, moved()];
+  const [run, say, bar, lamp, corpus, toggles, stages, groups, note] = parts.map((part) => part.node);
   const error = el("p", { class: "no error", role: "alert" });
   const trouble = (text) => setText(error, text);
   const frame = el("section", { class: "ngc board", role: "group", "aria-label": "Experiment",
     onkeydown: keepArrows },
     el("div", { class: "panel" },
       el("div", { class: "top" }, say, run, bar), error, lamp,
-      el("div", { class: "set" }, corpus, toggles), stages));
+      el("div", { class: "set" }, corpus, toggles), el("div", { class: "row" }, stages, all.opener), note, groups));
   root.append(frame);
 
   const onBoard = () => {
@@ -55,6 +56,8 @@ function switchboard(model, root) {
   };
   document.addEventListener("plotlywidget-after-render", onPlots);
   model.on("change:board", onBoard);
+  const onOpened = () => onBoard();
+  model.on("change:opened", onOpened);
   onBoard();
 
   const sizer = new ResizeObserver(onPage); // it also calls once at the beginning
@@ -63,6 +66,7 @@ function switchboard(model, root) {
   themer.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-name", "data-jp-theme-light"] });
   return () => {
     model.off("change:board", onBoard);
+    model.off("change:opened", onOpened);
     sizer.disconnect();
     themer.disconnect();
     document.removeEventListener("plotlywidget-after-render", onPlots);
@@ -209,17 +213,78 @@ function sizes(ask) {
   };
 }
 
-function switches(ask) {
-  const node = el("div", { class: "toggles" });
+/** A list of switches, made once and then brought up to date. */
+function switches(ask, into) {
   let made = [];
+  return (list) => {
+    if (made.length !== list.length) {
+      made = list.map((given) => (given.on_off ? onOff(given, ask) : several(given, ask)));
+      into.replaceChildren(...made.map((one) => one.node));
+    }
+    list.forEach((given, i) => made[i].show(given));
+  };
+}
+
+/** The switches that the lesson is about. */
+function front(ask) {
+  const node = el("div", { class: "toggles" });
+  const show = switches(ask, node);
+  return { node, show: (doc) => show(doc.front) };
+}
+
+/** All others, by what they change, behind a button of their own. */
+function allSwitches(model, ask) {
+  const id = freshId("all");
+  const node = el("div", { class: "groups", id, role: "group", "aria-label": "All switches" });
+  const sign = seen("▸ ", "sign");
+  const as = el("small", {});
+  const opener = el("div", { class: "opener" },
+    el("button", { type: "button", "aria-controls": id, ...OWN_KEYS, onclick: () => {
+      model.set("opened", !model.get("opened"));
+      quietly(() => model.save_changes());
+    } }, sign, "All switches"), as);
+  let shows = [];
   return {
     node,
+    opener,
     show: (doc) => {
-      if (made.length !== doc.switches.length) {
-        made = doc.switches.map((given) => (given.on_off ? onOff(given, ask) : several(given, ask)));
+      const opened = model.get("opened");
+      opener.firstElementChild.setAttribute("aria-expanded", String(opened));
+      sign.textContent = opened ? "▾ " : "▸ ";
+      setText(as, `now as in ${doc.setting}`);
+      node.hidden = !opened;
+      if (shows.length !== doc.groups.length) {
+        const made = doc.groups.map((given) => group(given, ask));
+        shows = made.map((one) => one.show);
         node.replaceChildren(...made.map((one) => one.node));
       }
-      doc.switches.forEach((given, i) => made[i].show(given));
+      doc.groups.forEach((given, i) => shows[i](given.switches));
+    },
+  };
+}
+
+function group(given, ask) {
+  const id = freshId("group");
+  const list = el("div", { class: "list" });
+  const node = el("div", { class: `group g-${given.name}`, role: "group", "aria-labelledby": id },
+    el("h4", { id }, given.title), el("p", { class: "hint" }, given.note), list);
+  return { node, show: switches(ask, list) };
+}
+
+/** What a press has moved along, said where it happened. */
+function moved() {
+  const node = el("p", { class: "moved", role: "status" });
+  return { node, show: (doc) => setText(node, doc.moved) };
+}
+
+/** What a switch does; or, calmly, why it does nothing now. */
+function hintOf(given) {
+  const node = el("p", { class: "hint", id: freshId("hint") }, given.hint);
+  return {
+    node,
+    show: (now) => {
+      setText(node, now.idle || now.hint);
+      node.classList.toggle("idle", Boolean(now.idle));
     },
   };
 }
@@ -227,34 +292,36 @@ function switches(ask) {
 /** A switch that is on at the second choice. */
 function onOff(given, ask) {
   const id = freshId("sw");
-  const hintId = freshId("hint");
+  const hint = hintOf(given);
   const [off, on] = given.choices.map(([value]) => value);
-  const input = el("input", { type: "checkbox", role: "switch", class: "sw", id, "aria-describedby": hintId, ...OWN_KEYS,
-    onchange: () => ask("switch", [given.toggle, input.checked ? on : off]) });
+  const input = el("input", { type: "checkbox", role: "switch", class: "sw", id, "aria-describedby": hint.node.id,
+    "data-toggle": given.toggle, ...OWN_KEYS, onchange: () => ask("switch", [given.toggle, input.checked ? on : off]) });
   return {
-    node: el("div", { class: "field" },
-      el("div", { class: "flip" }, el("label", { for: id }, given.title), input),
-      el("p", { class: "hint", id: hintId }, given.hint)),
+    node: el("div", { class: "field" }, el("div", { class: "flip" }, el("label", { for: id }, given.title), input), hint.node),
     show: (now) => {
       if (input.checked !== (now.value === on)) input.checked = now.value === on;
+      hint.show(now);
     },
   };
 }
 
 function several(given, ask) {
   const choice = segments(given.title, (value) => ask("switch", [given.toggle, value]));
-  if (given.may_change) {
-    choice.node.classList.add("may");
-    choice.node.firstElementChild.prepend(el("span", { class: "apart" }, "May change the drafts: "));
-  }
-  choice.node.append(el("p", { class: "hint" }, given.hint));
+  const hint = hintOf(given);
+  choice.node.setAttribute("aria-describedby", hint.node.id);
+  choice.node.dataset.toggle = given.toggle;
+  choice.node.append(hint.node);
   return {
     node: choice.node,
-    show: (now) => choice.show(now.choices.map(([value, label]) => ({ value, label, refused: "", on: value === now.value }))),
+    show: (now) => {
+      choice.show(now.choices.map(([value, label]) => ({ value, label, refused: "", on: value === now.value })));
+      hint.show(now);
+    },
   };
 }
 
-function presets(ask) {
+/** Those in front, the one in hand, and, with the switches open, all. */
+function presets(model, ask) {
   const node = el("div", { class: "presets", role: "group", "aria-label": "Stages, each adds one idea" });
   return {
     node,
@@ -263,7 +330,11 @@ function presets(ask) {
         node.replaceChildren(el("small", {}, "Stages, each adds one idea:"),
           ...doc.presets.map(([name]) => el("button", { type: "button", ...OWN_KEYS, onclick: () => ask("preset", name) }, name)));
       }
-      doc.presets.forEach(([, on], i) => node.children[i + 1].setAttribute("aria-pressed", String(on)));
+      doc.presets.forEach(([, on, ahead], i) => {
+        const button = node.children[i + 1];
+        button.setAttribute("aria-pressed", String(on));
+        button.hidden = !(ahead || on || model.get("opened") || button === document.activeElement);
+      });
     },
   };
 }
