@@ -57,6 +57,11 @@ def mebibytes(n_bytes: int | None) -> str:
     return "–" if n_bytes is None else f"{n_bytes / 2**20:,.1f}"
 
 
+def duration(seconds: float) -> str:
+    """ "38 ms" or "1.3 s"."""
+    return f"{1000 * seconds:.0f} ms" if seconds < 0.9995 else f"{seconds:.1f} s"
+
+
 def seconds_left(seconds: float | None) -> str:
     """ "about 12 s left", or nothing where there is no telling yet."""
     return "" if seconds is None else f"about {math.ceil(seconds)} s left"
@@ -190,7 +195,7 @@ def size_hint(x: Experiment) -> str:
         return f"{refusal[:1].upper()}{refusal[1:]}."
     if setting.size_mb and x.static.has(setting) and x.static.cache is not None:
         size, seconds = x.static.cache.memory().live_bytes, x.static.filled_seconds
-        return f"Static cache: {mebibytes(size)} MiB, made of its counts in {seconds:.1f} s."
+        return f"Static cache: {mebibytes(size)} MiB, made of its counts in {duration(seconds)}."
     free = x.free_bytes()
     known = "" if free is None else f"; {size_of(free)} may be used"
     need = x.material.need_bytes(setting, x.static.has_counted(setting.size_mb))

@@ -229,7 +229,7 @@ def _memory(x: Experiment, wide: bool) -> Axes:
 
 def _copied(x: Experiment, wide: bool) -> Axes:
     copied = [run.line.bytes_copied_per_drafted or 0 for run in x.runs.values()]
-    across = _corpora(list(x.sizes), 1.4 if wide else 1.6)
+    across = _corpora(list(x.sizes), 1.1)
     most = _round_up(1.1 * max([800.0, *copied]))
     return across, {"range": [-0.02 * most, 1.1 * most], "nticks": 5, "tickformat": ","}
 

@@ -25,7 +25,6 @@ from ..lesson.switches import (
 from ..toggles import Toggles
 from .figure import Trace
 from .plot_layout import (
-    LONG_NAME,
     WIDE,
     Colours,
     along_the_text,
@@ -158,8 +157,7 @@ def _along_the_text(
 def _side(x: Experiment, run: Run, n_shown: int, wide: bool) -> str:
     """Where a name stands clear of the lines: of two, above the slower, below the faster one."""
     up = "middle" if n_shown > 2 and wide else "bottom" if _is_faster(x, run) else "top"
-    short = len(short_name_of(run.setting.toggles)) <= LONG_NAME or n_shown > 2
-    return f"{up} {'right' if (wide and short) or run.line.fraction <= 0.5 else 'left'}"
+    return f"{up} {'right' if wide or run.line.fraction <= 0.5 else 'left'}"
 
 
 def _is_faster(x: Experiment, run: Run) -> bool:
@@ -261,12 +259,13 @@ def _copied(x: Experiment, last: Run, shown: list[Run], colours: Colours) -> Tra
     still = [run for run in shown if not run.line.bytes_copied_per_drafted]
     in_hand = last.setting.toggles == x.setting.toggles
     named = copied[-1] > 0 or last is still[-1]
-    name = f" {_name(last, in_hand)} {copied[-1]:,.0f}" if named else ""
+    name = f" {_name(last, in_hand)} {copied[-1]:,.0f} " if named else ""
+    far = corpus_place(last.setting.size_mb) > corpus_place(max(x.sizes)) / 2
     return {
         **_style(x, runs, colours),
         "y": copied,
         "text": [*[""] * (len(runs) - 1), name],
-        "textposition": "top right",
+        "textposition": "top left" if far else "top right",
         "hovertemplate": f"{last.setting.name}: %{{y:,.0f}} bytes<extra></extra>",
         "xaxis": "x4",
         "yaxis": "y4",
