@@ -32,6 +32,16 @@ NGC_INLINE uint64_t ngc_platform_multiply_high(uint64_t a, uint64_t b)
 #endif
 }
 
+/* The same number, of which the compiler then knows nothing: it cannot turn a computation that leads
+ * to it back into a condition, and that into a branch, as clang does in loops. */
+NGC_INLINE size_t ngc_platform_opaque(size_t value)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    __asm__("" : "+r"(value));
+#endif
+    return value;
+}
+
 /* Asks for the cache line of an address, to be there when it is used. */
 NGC_INLINE void ngc_platform_prefetch(const void *address)
 {

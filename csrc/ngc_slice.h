@@ -26,6 +26,12 @@ typedef struct ngc_slice {
 
 /* ---- searching ---- */
 
+/* All bits or none: a mask, not a condition, so that there is no branch to predict. */
+NGC_INLINE size_t ngc_mask_if(bool holds)
+{
+    return ngc_platform_opaque((size_t)-(ptrdiff_t)holds);
+}
+
 NGC_INLINE size_t ngc_search_fixed(const ngc_pair *pairs, size_t length, int32_t token,
                                    ngc_recorder *recorder)
 {
@@ -36,8 +42,7 @@ NGC_INLINE size_t ngc_search_fixed(const ngc_pair *pairs, size_t length, int32_t
     while (length > 1) {
         size_t half = length / 2;
         ngc_record_search(recorder, pairs, base + half, 1, token);
-        /* A mask, not a condition: no compiler makes a branch of it. */
-        base += half & (size_t)-(ptrdiff_t)(pairs[base + half].token < token);
+        base += half & ngc_mask_if(pairs[base + half].token < token);
         length -= half;
     }
     ngc_record_search(recorder, pairs, base, 1, token);
@@ -81,7 +86,7 @@ NGC_INLINE size_t ngc_search_simd(const ngc_pair *pairs, size_t length, int32_t 
     while (length > 2 * NGC_SIMD_PAIRS) {
         size_t half = length / 2;
         ngc_record_search(recorder, pairs, base + half, 1, token);
-        base += half & (size_t)-(ptrdiff_t)(pairs[base + half].token < token);
+        base += half & ngc_mask_if(pairs[base + half].token < token);
         length -= half;
     }
     for (size_t i = 0; recorder != NULL && i < length; i += NGC_SIMD_PAIRS) {
