@@ -1,8 +1,8 @@
 """Which conditional jumps of a compiled x86-64 function depend on what it reads from memory.
 
-The function's machine code is followed along all its ways: a register is *read* if what it holds was
-computed from a value in memory, and so are the flags; a conditional jump on such flags is one that
-the processor has to predict from data.
+Its machine code is followed along all its ways: a register is *read* if what it holds was computed
+from a value in memory, and so are the flags; a conditional jump on such flags is one that the
+processor has to predict from data.
 """
 
 from __future__ import annotations

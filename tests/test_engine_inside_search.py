@@ -1,4 +1,4 @@
-"""The way of each search: what is known of it without running it, and that it is a way to the token."""
+"""The way of each search: what is known of it without running it, and that it ends where it should."""
 
 from __future__ import annotations
 
@@ -108,9 +108,7 @@ def test_a_cache_s_list_where_it_lies(stage: str) -> None:
             for token in (3, 4, 33, 90, 91):
                 path = inside.search_path(cache, token, search, ngram=[1, 2])
                 by_hand = inside.search_path(tokens, token, search)
-                assert [c.position for c in path.compared] == [
-                    c.position for c in by_hand.compared
-                ]
+                assert [c.position for c in path.compared] == [c.position for c in by_hand.compared]
                 assert path.final == by_hand.final
                 wanted = dict(zip(tokens.tolist(), counts.tolist(), strict=True)).get(token, 0)
                 assert path.count == wanted

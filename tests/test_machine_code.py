@@ -47,9 +47,7 @@ def test_the_fixed_search_branches_on_the_length_alone(
 @pytest.mark.parametrize("search", ["lower_bound", "linear"])
 @pytest.mark.parametrize("level", ["-O2", "-O3"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_a_branch_on_data_is_seen(
-    tmp_path: Path, compiler: str, level: str, search: str
-) -> None:
+def test_a_branch_on_data_is_seen(tmp_path: Path, compiler: str, level: str, search: str) -> None:
     """The other loops are left where the data says so: were none found here, the test above could
     not fail."""
     (code,) = disassemble(compiled(tmp_path, compiler, level, search)).values()
@@ -72,7 +70,9 @@ def test_no_timed_function_knows_of_recording(tmp_path: Path, compiler: str) -> 
         source = CSRC / f"ngc_{name}.c"
         run([compiler, "-std=c11", "-O3", "-DNDEBUG", f"-I{CSRC}", "-c", source, "-o", obj])
         text = run(["objdump", "-dr", "--no-show-raw-insn", obj])
-        for function, body in re.findall(r"^[0-9a-f]+ <([^>]+)>:\n(.*?)(?:\n\n|\Z)", text, re.M | re.S):
+        for function, body in re.findall(
+            r"^[0-9a-f]+ <([^>]+)>:\n(.*?)(?:\n\n|\Z)", text, re.M | re.S
+        ):
             whole = function.split(".")[0]  # parts split off by the compiler belong to it
             calls = "ngc_recorder_" in body or "_recorded" in body
             if TIMED.fullmatch(whole):
