@@ -1,4 +1,4 @@
-"""The way of each search: what is known of it without running it, and that it ends where it should."""
+"""The way of each search: what is known of it without running it, and where it ends."""
 
 from __future__ import annotations
 

@@ -221,7 +221,10 @@ def test_a_pair_and_its_mirror_collide_with_xor_alone(outer: str) -> None:
 
 
 def test_consecutive_ids_in_both_hashes(measured: Callable[[str], None]) -> None:
-    """Ids next to each other, as in an ordered vocabulary: how long the longest probe is. All doubles (a, a) share one hash with xor, so the last of 2,999 takes that many slots."""
+    """Ids next to each other, as in an ordered vocabulary: how long the longest probe is.
+
+    All doubles (a, a) share one hash with xor, so the last of 2,999 takes that many slots.
+    """
     texts = {
         "consecutive ids": list(range(20_000)),
         "doubles": [token for a in range(3_000) for token in (a, a)],
