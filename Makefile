@@ -67,7 +67,7 @@ soak: .venv/dev.done .venv/engine.done
 	NGRAM_SOAK=1 NGRAM_FUZZ_SECONDS=3600 $(PYTHON_HERE) -m pytest -m "not browser" $(ARGS)
 
 bench: .venv/test.done .venv/engine.done
-	$(PYTHON_HERE) tests/bench.py $(ARGS)
+	$(PYTHON_HERE) -m ngram_core race $(ARGS)
 
 pictures: .venv/dev.done .venv/engine.done
 	$(PYTHON_HERE) tests/pictures.py $(ARGS)

@@ -13,8 +13,7 @@ each does to time and memory.
 from __future__ import annotations
 
 import importlib
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .caches import LoadReport, Memory, NgramCache
 from .counting import BigramCounter
@@ -38,6 +37,7 @@ from .trace import Candidate, Row, Step
 
 if TYPE_CHECKING:
     from . import inside as inside
+    from .racing import race as race
 
 __version__ = "0.1.0"
 
@@ -72,8 +72,10 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
-    """`ng.inside` is loaded when it is first asked for."""
+def __getattr__(name: str) -> Any:
+    """`ng.inside` and `ng.race` are loaded when they are first asked for."""
     if name == "inside":
         return importlib.import_module(".inside", __name__)
+    if name == "race":  # the function; its package has another name, lest one hide the other
+        return importlib.import_module(".racing", __name__).race
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

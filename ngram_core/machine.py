@@ -55,6 +55,11 @@ def memory_free_bytes() -> int | None:
     return free if free is not None else _physical()
 
 
+def resident_bytes() -> int | None:
+    """Memory that this process has now, as the system counts it; None if it does not tell."""
+    return _field(Path("/proc/self/status"), "VmRSS")
+
+
 def peak_resident_bytes() -> int | None:
     """The most memory this process ever had at once, as the system counts it."""
     peak = _field(Path("/proc/self/status"), "VmHWM")  # getrusage's would include the parent's

@@ -26,12 +26,12 @@ from ngram_core.lesson.findings import (
 )
 from ngram_core.lesson.material import MEGABYTE, Material, python_material
 from ngram_core.lesson.measured import PIECES, Line, Piece, is_clear, on_shared_part, spread
-from ngram_core.lesson.published import DRAFTING_US
 from ngram_core.lesson.pump import Pump
 from ngram_core.lesson.runs import Setting
 from ngram_core.lesson.same_drafts import Comparison, DraftLog
 from ngram_core.lesson.switches import name_of
 from ngram_core.lesson.table import table
+from ngram_core.published import DRAFTING_US
 from ngram_core.tokenizers import ByteTokenizer
 
 N_TEXT = 3_600

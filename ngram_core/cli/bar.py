@@ -13,11 +13,12 @@ _EVERY_SECONDS = 0.1
 class Bar:
     """Called with the fraction done; shows it, and how long the rest may take.
 
-    Gone again when the `with` block ends, so that an error's line stands alone.
+    `what` may change while it works. Gone again when the `with` block ends, so that an error's
+    line stands alone.
     """
 
     def __init__(self, what: str) -> None:
-        self._what = what
+        self.what = what
         self._shown = sys.stderr.isatty()
         self._started = self._last = time.monotonic()
 
@@ -33,7 +34,7 @@ class Bar:
         left = (now - self._started) * (1 - fraction) / fraction if fraction else 0.0
         bar = "#" * done + "." * (_WIDTH - done)
         print(
-            f"\r{self._what} [{bar}] {fraction:4.0%}, {left:.0f} s left \033[K",
+            f"\r{self.what} [{bar}] {fraction:4.0%}, {left:.0f} s left \033[K",
             end="",
             file=sys.stderr,
             flush=True,

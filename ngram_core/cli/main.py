@@ -13,12 +13,12 @@ from types import FrameType
 
 from ..errors import NgramError
 from ..files import explain
-from . import create, inspect, lab, merge, stages, stats
+from . import create, inspect, lab, merge, race, stages, stats
 from .arguments import Parser, UsageError
 
 DONE, FAILED, STOPPED, TERMINATED = 0, 1, 130, 143  # and 2, argparse's, for wrong usage
 
-COMMANDS = (create, stats, merge, inspect, stages, lab)
+COMMANDS = (create, stats, merge, inspect, race, stages, lab)
 
 
 def parser() -> Parser:
@@ -70,8 +70,9 @@ def _run(words: Sequence[str] | None) -> int:
         return _say(explain(error), FAILED)
     except MemoryError:
         return _say("not enough memory; take a smaller text or close other programs", FAILED)
-    except KeyboardInterrupt:
-        return _say("stopped; files that were to be written are as they were", STOPPED)
+    except KeyboardInterrupt as stop:
+        said = str(stop) or "stopped; files that were to be written are as they were"
+        return _say(said, STOPPED)
     return DONE
 
 

@@ -39,6 +39,24 @@ class Corpus(Text):
     def all_blocks(self) -> Iterator[bytes]:
         return (block for path in self.files for block in _read(path))
 
+    def last_bytes(self, n_bytes: int) -> bytes:
+        """The end of the text, at most so long, from the beginning of a line; of a text with no
+        line end in it, from the first whole character."""
+        if self.n_bytes <= n_bytes:
+            return b"".join(self.all_blocks())
+        parts: list[bytes] = []
+        left = n_bytes + 1  # with what stands before, to see whether that is a line's end
+        for path in reversed(self.files):
+            with open_file(path) as (file, size):
+                file.seek(max(0, size - left))
+                parts.insert(0, file.read())
+            left -= len(parts[0])
+            if left <= 0:
+                break
+        end = b"".join(parts)
+        line = end.find(b"\n") + 1
+        return end[line:] if line else end[1:].lstrip(bytes(range(0x80, 0xC0)))
+
 
 # ---- which corpora there are ------------------------------------------------------------
 

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..published import DRAFTING_US
 from ..tokenizers import Tokenizer
 from .experiment import Experiment, Light
 from .figures import plural
 from .material import size_of
 from .measured import is_clear, on_shared_part
 from .pieces import piece_of, plain
-from .published import DRAFTING_US
 from .runs import Run
 from .switches import Switch, is_reference, stage_name
 

@@ -6,10 +6,10 @@ from functools import cache
 from typing import Any
 
 from .. import machine
+from ..published import SOURCE
 from .experiment import Experiment
 from .findings import Result, corpus_name, mebibytes, microseconds, results, times
 from .measured import PIECES
-from .published import SOURCE
 
 _GROUPS = [
     ["", 2, ""],

@@ -14,7 +14,6 @@ from typing import Any
 from ..caches import Memory
 from ..lesson.experiment import Experiment
 from ..lesson.findings import mebibytes, microseconds
-from ..lesson.published import DRAFTING_US
 from ..lesson.runs import Run
 from ..lesson.switches import (
     is_reference,
@@ -22,6 +21,7 @@ from ..lesson.switches import (
     short_name_of,
     stage_name,
 )
+from ..published import DRAFTING_US
 from ..toggles import Toggles
 from .figure import Trace
 from .plot_layout import (
