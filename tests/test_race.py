@@ -20,8 +20,9 @@ from ngram_core import corpora, reference
 from ngram_core.counting import FORMATS
 from ngram_core.errors import EngineMemoryError, FormatError, InputError, NgramError
 from ngram_core.published import PUBLISHED
-from ngram_core.racing import Race, RaceResult, Spread, child, entrants, material
+from ngram_core.racing import RaceResult, Spread, child, entrants, material
 from ngram_core.racing.process import Child
+from ngram_core.racing.running import Race
 from ngram_core.tokenizers import ByteTokenizer
 
 DATA = Path(__file__).parent / "data"

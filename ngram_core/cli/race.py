@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from .arguments import Commands, UsageError, a_path, whole_number
 
 if TYPE_CHECKING:
-    from ..racing import Race, RaceResult
+    from ..racing import RaceResult
+    from ..racing.running import Race
     from ..toggles import Score
 
 SCORES: tuple[Score, ...] = ("int32", "exact")
@@ -129,7 +130,7 @@ def _check_words(arguments: Namespace) -> None:
 
 
 def _prepared(arguments: Namespace) -> Race:
-    from ..racing import Race
+    from ..racing.running import Race
     from ..tokenizers import get_tokenizer
     from .bar import Bar
 

@@ -15,9 +15,8 @@ from typing import Any
 
 from ..caches import Progress
 from .results import RaceResult, SizeFigures, Spread, StageFigures
-from .running import Race
 
-__all__ = ["Race", "RaceResult", "SizeFigures", "Spread", "StageFigures", "race"]
+__all__ = ["RaceResult", "SizeFigures", "Spread", "StageFigures", "race"]
 
 
 def race(
@@ -35,7 +34,7 @@ def race(
         corpus: a name of `corpora.CORPORA`, a path, a text, token ids, or None.
         text: named in the same ways; by default the end of the corpus.
         progress: called with the fraction done; what it raises stops the race.
-        settings: as `Race` takes them, such as sizes=(0, 1, 5, 25), runs=3.
+        settings: as `running.Race` takes them, such as sizes=(0, 1, 5, 25), runs=3.
 
     Returns:
         All figures, with machine and noise; `to_text()`, `to_markdown()`, `to_csv()`, `to_json()`.
@@ -46,5 +45,7 @@ def race(
     >>> result.drafts_equal, result.size(0).stage("precheck").n_replayed
     (True, 1000)
     """
+    from .running import Race  # not above: the processes of a race need it not, and start sooner
+
     with Race(stages, corpus, text, **settings) as running:
         return running.run(progress)

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import machine
+from .._native import Tokens
 from ..caches import NgramCache
 from ..counting import BigramCounter
 from ..errors import InputError, NgramError
@@ -31,7 +32,6 @@ from ..replay import Replay
 from ..rule import Rule
 from ..toggles import Toggles
 from ..token_files import read_tokens
-from ..tokenizers import Tokens
 from .entrants import LEGACY
 from .lap import Counted, Lap, Loaded
 from .records import from_plain, to_plain

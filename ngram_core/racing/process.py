@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from .. import errors
+from .._native import Tokens
 from ..closing import Closing
 from ..errors import EngineMemoryError, NgramError
-from ..tokenizers import Tokens
 
 _PACKAGE = str(Path(__file__).parents[2])
 
