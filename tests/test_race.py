@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 import time
 from dataclasses import dataclass, replace
@@ -374,6 +375,15 @@ def test_a_made_corpus_is_replayed_by_another_seed() -> None:
     corpus = np.concatenate(list(found.corpus.blocks(100_000)))
     assert len(found.text) == 2000
     assert not np.array_equal(corpus[:2000], found.text)
+
+
+def test_all_of_a_corpus() -> None:
+    with Race(["nocopy"], CORPUS, TEXT, sizes=[math.inf, 0, 0.01]) as race:
+        assert race.sizes == (0, SIZE_MB, 0.01)
+    with Race(["nocopy"], CORPUS, None, sizes=[math.inf], text_tokens=10) as race:
+        assert race.sizes == (SIZE_MB - 4e-5,)
+    with Race(["nocopy"], "json-lines", None, sizes=[math.inf]) as race:
+        assert race.sizes == (1,)
 
 
 def test_files_of_token_ids(tmp_path: Path) -> None:

@@ -42,8 +42,8 @@ def test_it_prints_and_writes() -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["--sizes", "0,x"], 2, "need megabytes like 0,1,5.5, not '0,x'"),
-        (["--sizes", "-1"], 2, "need megabytes like 0,1,5.5, not '-1'"),
+        (["--sizes", "0,x"], 2, "need megabytes like 0,1,5.5,all, not '0,x'"),
+        (["--sizes", "-1"], 2, "need megabytes like 0,1,5.5,all, not '-1'"),
         (["--sizes", "inf"], 2, "need megabytes"),
         (["--stages", "fastest"], 2, "there is no stage 'fastest'"),
         (["--stages", ","], 2, "a race needs a stage"),

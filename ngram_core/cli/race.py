@@ -35,7 +35,7 @@ def add_to(commands: Commands) -> None:
         type=_sizes,
         default=(0.0, 1.0, 5.0, 25.0),
         metavar="MB,MB",
-        help="megabytes of corpus; 0 is no static cache (default 0,1,5,25)",
+        help="megabytes of corpus, or all of it; 0 is no static cache (default 0,1,5,25)",
     )
     parser.add_argument(
         "--stages", type=_names, default="all", metavar="all|A,B", help="default all"
@@ -76,11 +76,11 @@ def add_to(commands: Commands) -> None:
 
 def _sizes(word: str) -> tuple[float, ...]:
     try:
-        sizes = tuple(float(part) for part in word.split(","))
+        sizes = tuple(math.inf if part == "all" else float(part) for part in word.split(","))
     except ValueError:
         sizes = (-1.0,)
-    if not all(math.isfinite(size) and size >= 0 for size in sizes):
-        raise argparse.ArgumentTypeError(f"need megabytes like 0,1,5.5, not {word!r}")
+    if not all(size >= 0 for size in sizes) or "inf" in word.lower():
+        raise argparse.ArgumentTypeError(f"need megabytes like 0,1,5.5,all, not {word!r}")
     return sizes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +62,7 @@ class Wanted:
 
     Args:
         text_tokens: of the text, at most; None for all of it, if it is given.
-        most_mb: of a corpus that is made.
+        most_mb: of a corpus that is made; infinity is as much as it is by itself.
         seed: of what is made.
         download: told the fraction done.
     """
@@ -135,7 +136,7 @@ def _found(source: Source, most_mb: float, wanted: Wanted, known: _Known) -> _Fo
         return _OfArray(as_tokens(source))
     if str(source).endswith(".i32"):
         return _OfFile(Path(source))
-    n_bytes = round(most_mb * MEGABYTE) or None
+    n_bytes = round(most_mb * MEGABYTE) if 0 < most_mb < math.inf else None
     text = corpora.get_corpus(str(source), n_bytes, wanted.seed, wanted.download)
     return _OfText(text, str(source), known)
 

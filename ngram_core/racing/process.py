@@ -30,7 +30,7 @@ from ngram_core.racing.child import main
 main()
 """
 
-_GONE_SECONDS = 0.05
+_GONE_SECONDS = 0.02
 _KILLED = -9
 
 

@@ -27,7 +27,7 @@ from .entrants import Entrant, entrants, in_turn
 from .fitting import counting_refusal, free_bytes, running_refusal
 from .gather import size_figures
 from .lap import Counted, Lap, Loaded
-from .material import MEGABYTE, TEXT_TOKENS, Source, Wanted, material
+from .material import MEGABYTE, TEXT_TOKENS, Corpus, Source, Wanted, material
 from .pace import Kind, Pace
 from .process import Child
 from .records import from_plain, to_plain
@@ -54,8 +54,9 @@ class Race(Closing):
             text, an array of token ids, or None for no static cache.
         text: what is replayed, named in the same ways; by default the end of the corpus, which
             is then never counted, or of a made corpus another piece.
-        sizes: megabytes of 10^6 bytes of the corpus, 0 for no static cache. What the corpus or
-            the memory does not suffice for is left out, and the result says so.
+        sizes: megabytes of 10^6 bytes of the corpus, 0 for no static cache, `math.inf` for all
+            of it. What the corpus or the memory does not suffice for is left out, and the result
+            says so.
         runs: of each stage with each size.
         score: of all stages, so that they draft the same; None leaves each stage its own.
         text_tokens: at most so many are replayed; None for all of a given text.
@@ -96,6 +97,7 @@ class Race(Closing):
         self.sizes = _checked(sizes)
         wanted = Wanted(text_tokens, self.sizes[-1], seed, download)
         self.material = material(corpus, text, wanted, tokenizer)
+        self.sizes = _with_all(self.sizes, self.material.corpus)
         known = self.material.tokenizer
         self._rule = replace(rule, eos=known.eos) if known and rule.eos is None else rule
         # Refuses a setting that goes wrong, before the long work.
@@ -227,7 +229,7 @@ class Race(Closing):
         for entrant in self.entrants:
             size.paths[entrant] = self._path(f"{entrant.file_format}.static")
         files = {str(size.paths[e]): asdict(e.toggles) for e in self.entrants}
-        self._begin("count", mb, "", f"counting {mb:g} MB")
+        self._begin("count", mb, "", f"counting {mb:.4g} MB")
         try:
             with self._process({"task": "count", "files": files}) as child:
                 for block in corpus.blocks(round(mb * MEGABYTE)):
@@ -243,7 +245,7 @@ class Race(Closing):
 
     def _counting_refusal(self, mb: float) -> str | None:
         corpus = self.material.corpus
-        if corpus is not None and mb * MEGABYTE > corpus.n_bytes:
+        if corpus is not None and round(mb * MEGABYTE) > corpus.n_bytes:
             return f"of {corpus.name} only {corpus.n_bytes / MEGABYTE:,.1f} MB can be counted"
         return counting_refusal(mb, free_bytes(self._free_bytes))
 
@@ -263,13 +265,15 @@ class Race(Closing):
         return [entrant for entrant in self.entrants if entrant.name not in gone]
 
     def _load_cold(self, entrant: Entrant, size: _Size) -> Generator[None]:
-        self._begin("load", size.size_mb, entrant.name, f"{size.size_mb:g} MB, load {entrant.name}")
+        self._begin(
+            "load", size.size_mb, entrant.name, f"{size.size_mb:.4g} MB, load {entrant.name}"
+        )
         loaded = yield from self._by_child(entrant, size, "load")
         if loaded is not None:
             size.cold_ns[entrant] = from_plain(Loaded, loaded).cold_ns
 
     def _lap(self, entrant: Entrant, size: _Size, run: int) -> Generator[None]:
-        what = f"{size.size_mb:g} MB, run {run + 1} of {self.runs}: {entrant.name}"
+        what = f"{size.size_mb:.4g} MB, {entrant.name} {run + 1}/{self.runs}"
         self._begin("lap", size.size_mb, entrant.name, what)
         lap = yield from self._by_child(entrant, size, "lap")
         if lap is not None:
@@ -356,8 +360,16 @@ def _surroundings() -> Surroundings:
 def _checked(sizes: Sequence[float]) -> tuple[float, ...]:
     """Ascending, each once."""
     for size in sizes:
-        if not (isinstance(size, (int, float)) and math.isfinite(size) and size >= 0):
+        if not (isinstance(size, (int, float)) and size >= 0):
             raise InputError(f"a size of {size!r} MB: need a number from 0 up")
     if not sizes:
         raise InputError("a race needs a size of corpus; 0 is none, without a static cache")
     return tuple(sorted({float(size) for size in sizes}))
+
+
+def _with_all(sizes: tuple[float, ...], corpus: Corpus | None) -> tuple[float, ...]:
+    """The same with the whole corpus in the place of infinity."""
+    if corpus is None:
+        return sizes
+    whole = corpus.n_bytes / MEGABYTE
+    return tuple(sorted({whole if size == math.inf else size for size in sizes}))
