@@ -26,7 +26,7 @@ class Counts(Closing):
     """The counted 2-grams of the first megabytes of a corpus."""
 
     size_mb: int
-    n_tokens: int
+    n_bytes: int  # asked of malloc; the counter itself cannot be asked while it fills a cache
     counter: BigramCounter
 
     def close(self) -> None:
@@ -43,7 +43,7 @@ def counting(material: Material, size_mb: int) -> Job[Counts]:
         except BaseException:
             counter.close()
             raise
-        return Counts(size_mb, counter.n_tokens, counter)
+        return Counts(size_mb, counter.memory().live_bytes, counter)
 
     return Job(work, Counts.close)
 
@@ -127,7 +127,7 @@ class StaticStore:
             self.cache, self._holds = job.result(), wanted
             self.filled_seconds = job.seconds
             assert self._counts is not None
-            if not self._keeps(self._counts.counter.memory().live_bytes):
+            if not self._keeps(self._counts.n_bytes):
                 self._drop_counts()
 
     def pause(self) -> None:
@@ -155,7 +155,7 @@ class StaticStore:
         if self.cache is not None and not self.has(setting):
             held += self.cache.memory().live_bytes
         if self._counts is not None and self._counts.size_mb != setting.size_mb:
-            held += self._counts.counter.memory().live_bytes
+            held += self._counts.n_bytes
         return held
 
     def drop_cache(self) -> None:

@@ -53,7 +53,8 @@ class LiveFigure:
         with self.widget.batch_update():
             self.widget.update_layout(_changed(self._layout, layout))
             for drawn, before, trace in zip(self.widget.data, self._traces, traces, strict=True):
-                drawn.update(_changed(before, trace))
+                if changed := _changed(before, trace):
+                    drawn.update(changed)
         self._traces, self._layout = traces, layout
 
     def close(self) -> None:

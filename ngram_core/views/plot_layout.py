@@ -64,7 +64,7 @@ def layout(x: Experiment, width: int, colours: Colours) -> dict[str, Any]:
     }
     for number, (plot, (left, right, bottom, top)) in enumerate(boxes.items(), 1):
         suffix = "" if number == 1 else str(number)
-        across, up = _AXES[plot](x, wide)
+        across, up = _AXES[plot](x, width)
         x_domain, y_domain = [left / width, right / width], [bottom / height, top / height]
         still = _still(colours)
         made[f"xaxis{suffix}"] = {
@@ -196,12 +196,20 @@ def by_corpus(x: Experiment) -> dict[str, Any]:
     return _log_axis([*values, 1_890, 165_480])
 
 
-def _along_the_text(x: Experiment, wide: bool) -> Axes:
+def names_beside(n_names: int, width: int) -> bool:
+    """Whether names stand to the right of the lines, in room of their own."""
+    return width >= WIDE or (n_names > 2 and width >= 320)
+
+
+def _along_the_text(x: Experiment, width: int) -> Axes:
     n = len(x.material.text)
     names = [short_name_of(run.setting.toggles) for run in x.of_size(x.setting.size_mb)]
     long = any(len(name) > LONG_NAME for name in names)
+    room = 1.14
+    if names_beside(len(names), width):
+        room = (1.55 if long else 1.26) if width >= WIDE else (2.1 if long else 1.7)
     across = {
-        "range": [0, (1.55 if long else 1.26) * n if wide else 1.14 * n],
+        "range": [0, room * n],
         "tickvals": [0, n // 2, n],
         "ticktext": ["0", f"{n // 2:,}", f"{n:,}"],
         "title": "tokens replayed",
@@ -209,12 +217,12 @@ def _along_the_text(x: Experiment, wide: bool) -> Axes:
     return across, along_the_text(x)
 
 
-def _by_corpus(x: Experiment, wide: bool) -> Axes:
-    across = _corpora(sorted({*x.sizes, 25, 100, 541}), 1.16 if wide else 1.24)
+def _by_corpus(x: Experiment, width: int) -> Axes:
+    across = _corpora(sorted({*x.sizes, 25, 100, 541}), 1.16 if width >= WIDE else 1.24)
     return across, by_corpus(x)
 
 
-def _memory(x: Experiment, wide: bool) -> Axes:
+def _memory(x: Experiment, width: int) -> Axes:
     held = [memory for run in x.runs.values() for memory in run.line.memory.values()]
     most = _round_up(max((memory.live_bytes for memory in held), default=0) / 2**20)
     up = {
@@ -224,10 +232,10 @@ def _memory(x: Experiment, wide: bool) -> Axes:
         "categoryarray": ["static", "dynamic", "context"],
         "showgrid": False,
     }
-    return {"range": [0, (1.25 if wide else 1.6) * most], "title": "MiB"}, up
+    return {"range": [0, (1.25 if width >= WIDE else 1.6) * most], "title": "MiB"}, up
 
 
-def _copied(x: Experiment, wide: bool) -> Axes:
+def _copied(x: Experiment, width: int) -> Axes:
     copied = [run.line.bytes_copied_per_drafted or 0 for run in x.runs.values()]
     across = _corpora(list(x.sizes), 1.1)
     most = _round_up(1.1 * max([800.0, *copied]))

@@ -25,13 +25,13 @@ from ..published import DRAFTING_US
 from ..toggles import Toggles
 from .figure import Trace
 from .plot_layout import (
-    WIDE,
     Colours,
     along_the_text,
     apart,
     by_corpus,
     corpus_place,
     faint,
+    names_beside,
 )
 
 MARKS = {
@@ -64,7 +64,7 @@ def traces(x: Experiment, width: int, colours: Colours) -> list[Trace]:
     mixes = _shown(x, _biggest_of_each_mix(x))
     medians = [s.median / 1000 for run in mixes if (s := run.line.so_far)]
     along = [
-        _along_the_text(x, run, at, _side(x, run, len(runs), width >= WIDE), colours)
+        _along_the_text(x, run, at, _side(x, run, len(runs), width), colours)
         for run, at in zip(runs, apart(ends, along_the_text(x)), strict=True)
     ]
     times = [
@@ -154,10 +154,11 @@ def _along_the_text(
     ]
 
 
-def _side(x: Experiment, run: Run, n_shown: int, wide: bool) -> str:
+def _side(x: Experiment, run: Run, n_shown: int, width: int) -> str:
     """Where a name stands clear of the lines: of two, above the slower, below the faster one."""
-    up = "middle" if n_shown > 2 and wide else "bottom" if _is_faster(x, run) else "top"
-    return f"{up} {'right' if wide or run.line.fraction <= 0.5 else 'left'}"
+    beside = names_beside(n_shown, width)
+    up = "middle" if n_shown > 2 and beside else "bottom" if _is_faster(x, run) else "top"
+    return f"{up} {'right' if beside or run.line.fraction <= 0.5 else 'left'}"
 
 
 def _is_faster(x: Experiment, run: Run) -> bool:
@@ -171,17 +172,20 @@ def _is_faster(x: Experiment, run: Run) -> bool:
 
 
 def _published(x: Experiment, colours: Colours) -> list[list[Trace]]:
-    """The published line of each stage that has a run here, or is in hand."""
+    """The published lines of the stages that have a run here: with many of them those of the
+    reference and the one in hand; the table has all."""
     settings = [*x.runs, x.setting]
     stages = [name for setting in settings if (name := stage_name(setting.toggles)) in DRAFTING_US]
     stages.sort(key=lambda stage: stage == stage_name(x.setting.toggles))
-    named = {"upstream", stages[-1]} if stages else set()
-    return [[_published_line(stage, stage in named, colours)] for stage in dict.fromkeys(stages)]
+    drawn = list(dict.fromkeys(stages[::-1]))[::-1]
+    if len(drawn) > 2:
+        drawn = [stage for stage in drawn[:-1] if stage == "upstream"] + drawn[-1:]
+    return [[_published_line(stage, colours)] for stage in drawn]
 
 
-def _published_line(stage: str, named: bool, colours: Colours) -> Trace:
+def _published_line(stage: str, colours: Colours) -> Trace:
     us = DRAFTING_US[stage]
-    last = f" <i>{microseconds(1000 * list(us.values())[-1])}</i>" if named else ""
+    last = f" <i>{microseconds(1000 * list(us.values())[-1])}</i>"
     return {
         "x": [corpus_place(size) for size in us],
         "y": list(us.values()),
