@@ -45,10 +45,16 @@
     TEST(counter_counts_as_a_cache_does) \
     TEST(counter_fills_a_constmap) \
     TEST(counter_refuses_what_it_cannot) \
+    EACH(table_around_fits_its_room) \
+    EACH(table_facts_are_those_of_all_lookups) \
+    TEST(searches_of_every_length) \
+    EACH(touches_change_nothing) \
+    TEST(views_refuse_what_they_cannot_show) \
     TEST(no_memory_for_caches) \
     TEST(no_memory_for_constmaps_and_counters) \
     TEST(no_memory_for_drafting) \
     TEST(no_memory_for_replays) \
+    TEST(no_memory_for_views) \
     TEST(only_copies_allocate_in_a_draft) \
     TEST(the_engine_s_own_fault_switch) \
     TEST(bad_toggles) \
