@@ -32,9 +32,33 @@ static void look_up(const ngc_cache *cache, int32_t a, int32_t b)
     int32_t key[2] = {a, b}, tokens[MOST_LENGTH], counts[MOST_LENGTH];
     size_t length;
     MUST(ngc_cache_followers(cache, key, 2, tokens, counts, MOST_LENGTH, &length) == NGC_OK);
+    ngc_fuse_lookup lookup;
+    MUST(ngc_constmap_look_up(cache, key, &lookup) == NGC_OK);
+    MUST((lookup.verdict == NGC_FUSE_FOUND) == (length > 0));
+    MUST(length == 0 || (size_t)lookup.length == length);
     for (size_t i = 0; i < length && i < MOST_LENGTH; i++) {
         MUST(tokens[i] >= 0 && counts[i] > 0);
         MUST(i == 0 || tokens[i - 1] < tokens[i]);
+    }
+}
+
+/* What the bytes mean: told of all of them or, of what was refused, of none. */
+static void tell_spans(const ngc_cache *cache, size_t bytes, bool loads)
+{
+    enum { MOST = 32 };
+    ngc_span spans[MOST];
+    size_t n_spans;
+    for (size_t from = 0; from < bytes;) {
+        ngc_status status =
+            ngc_constmap_spans(cache, (int64_t)from, (int64_t)from + 100, spans, MOST, &n_spans);
+        MUST(status == (loads ? NGC_OK : NGC_UNSUPPORTED));
+        if (status != NGC_OK) {
+            return;
+        }
+        MUST(n_spans > 0 && n_spans <= MOST && spans[0].offset <= (int64_t)from);
+        const ngc_span *last = &spans[n_spans - 1];
+        MUST(last->offset + last->n_bytes <= (int64_t)bytes);
+        from = (size_t)(last->offset + last->n_bytes);
     }
 }
 
@@ -51,6 +75,10 @@ static void draft_with(const ngc_toggles *toggles, const ngc_cache *cache)
         text[1] = i / 4;
         MUST(ngc_drafter_feed(drafter, text, 2, &n_done) == NGC_OK);
         MUST(ngc_drafter_draft(drafter, 8, drafted, &n_drafted) == NGC_OK);
+        ngc_probe probe;
+        size_t n_touches;
+        MUST(ngc_drafter_touches(drafter, 8, NULL, 0, &n_touches, &probe) == NGC_OK);
+        MUST(probe.n_drafted == n_drafted);
     }
     ngc_drafter_free(drafter);
 }
@@ -84,6 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             look_up(cache, INT32_MAX - 1 - a, b * 1000003);
         }
     }
+    tell_spans(cache, bytes, status == NGC_OK);
     draft_with(&toggles, cache);
     ngc_cache_free(cache);
     return 0;

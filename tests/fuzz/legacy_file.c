@@ -1,7 +1,8 @@
 /* legacy_file.c - fuzzes the reader of llama.cpp's cache files.
  *
  * The first bytes say how the cache is made and how large the pieces are; the rest is the file. It is
- * read whole and in pieces, which must agree in everything; then it is saved and read again.
+ * read whole and in pieces, which must agree in everything; then it is saved and read again. What its
+ * bytes mean is told, too: of a file that can be loaded, of all of them.
  */
 #include "fuzz.h"
 
@@ -35,6 +36,29 @@ static ngc_status load_in_pieces(ngc_cache *cache, const uint8_t *file, size_t b
         }
     }
     return NGC_OK;
+}
+
+/* A window of the file that begins with byte `from`. */
+static void tell_spans(const uint8_t *file, size_t bytes, size_t from, bool loads)
+{
+    enum { MOST = 64 };
+    ngc_span spans[MOST];
+    ngc_file_place place = {0};
+    size_t n_spans, n_used;
+    ngc_status status = ngc_legacy_spans(file, bytes, bytes, (int64_t)from, (int64_t)from + 4 * MOST,
+                                         &place, spans, MOST - 8, &n_spans, &n_used);
+    MUST(status == NGC_OK || status == NGC_TRUNCATED || status == NGC_BAD_RECORD);
+    MUST(status == NGC_OK || !loads);
+    MUST(place.offset == (int64_t)n_used && n_used <= bytes && n_spans <= MOST + 1);
+    for (size_t i = 0; i < n_spans && i < MOST - 8; i++) {
+        MUST(spans[i].n_bytes == 4 && spans[i].offset + 4 > (int64_t)from);
+        MUST(spans[i].offset + 4 <= (int64_t)bytes);
+        MUST(i == 0 || spans[i].offset == spans[i - 1].offset + 4);
+        size_t at = (size_t)spans[i].offset;
+        uint32_t value = file[at] | (uint32_t)file[at + 1] << 8 | (uint32_t)file[at + 2] << 16 |
+                         (uint32_t)file[at + 3] << 24;
+        MUST((uint32_t)spans[i].value == value);
+    }
 }
 
 static uint8_t *save(const ngc_cache *cache, size_t room, size_t *bytes)
@@ -74,6 +98,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must_be_sound(whole);
     must_be_sound(pieces);
     MUST(digest(whole) == digest(pieces));
+
+    for (size_t from = 0; from <= bytes; from += 1 + bytes / 4) {
+        tell_spans(input.at, bytes, from, status == NGC_OK);
+    }
 
     size_t saved_bytes;
     uint8_t *file = save(whole, bytes, &saved_bytes);
