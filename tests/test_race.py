@@ -8,7 +8,7 @@ import json
 import math
 import os
 import time
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -165,6 +165,20 @@ def test_resident_memory_is_of_a_process_of_its_own() -> None:
         assert resident.end_bytes <= resident.peak_bytes
         assert resident.before_bytes < 80_000_000
     assert ballast.sum() == 30_000_000
+
+
+def test_cold_is_told_only_where_the_system_forgot_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "static"
+    with ng.BigramCounter() as counter:
+        counter.add(CORPUS)
+        counter.save(path, "legacy")
+    job = {"static": str(path), "toggles": asdict(ng.NOCOPY.toggles)}
+    with mock.patch.object(child, "_in_memory", return_value=True):
+        assert child._load_cold(job).cold_ns is None
+    with mock.patch.object(child, "_in_memory", return_value=False):
+        told = child._load_cold(job).cold_ns
+        assert told is not None
+        assert told > 0
 
 
 def test_noise_is_of_the_first_stage_against_itself(result: RaceResult) -> None:

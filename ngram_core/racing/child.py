@@ -40,6 +40,7 @@ from .results import Bin, Resident, Structures
 _SLICE_SECONDS = 0.05
 _BLOCK_BYTES = 1 << 20
 _BINS_PER_OCTAVE = 4
+_TRIES, _SPOTS = 5, 16
 
 
 def main() -> None:
@@ -129,17 +130,26 @@ def _load_cold(job: dict[str, Any]) -> Loaded:
 
 def _forgotten(path: Path) -> bool:
     """Asks the system to drop a file from its memory; whether it is seen to have done so."""
+    if not (hasattr(os, "posix_fadvise") and hasattr(os, "RWF_NOWAIT")):
+        return False
     with open_file(path) as (file, size):
-        if not (hasattr(os, "posix_fadvise") and hasattr(os, "RWF_NOWAIT")):
-            return False
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        try:
-            os.preadv(file.fileno(), [bytearray(1)], size // 2, os.RWF_NOWAIT)
-        except BlockingIOError:  # it would have to come from the disk
-            return True
-        except OSError:  # a file system that cannot tell
-            return False
+        for _ in range(_TRIES):  # pages that were just used stay the first time
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            spots = range(0, size, size // _SPOTS + 1)
+            if not any(_in_memory(file.fileno(), spot) for spot in spots):
+                return True
     return False
+
+
+def _in_memory(descriptor: int, offset: int) -> bool:
+    """Whether a byte of a file can be had without the disk, or the system does not tell."""
+    try:
+        os.preadv(descriptor, [bytearray(1)], offset, os.RWF_NOWAIT)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 # ---- running ----------------------------------------------------------------------------------
