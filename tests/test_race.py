@@ -471,7 +471,7 @@ def test_markdown_tables_hold_the_figures(result: RaceResult) -> None:
     assert parts[0] == "# A race of the stages"
     found = [[cells(row) for row in part.splitlines()] for part in parts if part.startswith("| ")]
     assert all(len({len(row) for row in table}) == 1 for table in found)
-    times = next(table for table in found if "a replayed" in table[0])
+    times = next(table for table in found if "replayed" in table[0])
     median = result.sizes[0].stage("upstream").ns_per_drafted
     assert median is not None
     assert [row[0] for row in times[2:]] == ["upstream", "precheck", "upstream again"]

@@ -23,7 +23,10 @@ def to_text(result: RaceResult) -> str:
     """Tables of at most 80 columns."""
     lines = [line for paragraph in _head(result) for line in _wrapped(paragraph)]
     for size in result.sizes:
-        for table in (tables.times(result, size), tables.load_and_memory(size)):
+        shown = [tables.times(result, size)]
+        shown += [tables.own_caches(size)] if size is result.sizes[0] else []
+        shown += [tables.static_cache(size)] if size.size_mb else []
+        for table in shown:
             lines += ["", *_as_text(table)]
         lines += [line for words in _verdicts(size) for line in _wrapped(words)]
     if result.sizes:
@@ -66,11 +69,9 @@ def to_markdown(result: RaceResult) -> str:
     for size in result.sizes:
         parts += _as_markdown(tables.times(result, size))
         parts += _verdicts(size)
-        for table in (
-            tables.first_times(size),
-            tables.load_and_memory(size),
-            tables.structures(size),
-        ):
+        more = [tables.first_times(size), tables.own_caches(size)]
+        more += [tables.static_cache(size)] if size.size_mb else []
+        for table in (*more, tables.structures(size)):
             parts += _as_markdown(table)
     return "\n\n".join([*parts, *_tail(result)]) + "\n"
 

@@ -12,11 +12,6 @@ from .results import Noise, RaceResult, SizeFigures, Spread, StageFigures
 NONE = "–"
 WITHIN_NOISE = "~"
 
-_LOADING_HEAD = (
-    *("stage", "file", "warm", "min–max", "cold"),
-    *("context", "dynamic", "static", "loaded", "peak"),
-)
-
 
 @dataclass(frozen=True)
 class Table:
@@ -30,14 +25,14 @@ class Table:
 def times(result: RaceResult, size: SizeFigures) -> Table:
     """Latency of every stage, in µs."""
     return Table(
-        f"{corpus_words(size.size_mb)}: drafting and counting, µs",
+        f"{corpus_words(size.size_mb)}: µs per token drafted, per token replayed, and of a call",
         (
             "stage",
-            "a drafted",
+            "drafted",
             "min–max",
             "faster",
-            "a replayed",
-            "call p50",
+            "replayed",
+            "p50",
             "p99",
             "max",
             "publ.",
@@ -79,19 +74,30 @@ def first_times(size: SizeFigures) -> Table:
     )
 
 
-def load_and_memory(size: SizeFigures) -> Table:
-    """Opening the static cache's file, in ms, and memory, in MB."""
-    if not size.size_mb:
-        return Table(
-            f"{corpus_words(0)}: memory, MB",
-            ("stage", "context", "dynamic", "peak"),
-            tuple((one.name, *_small_caches(one), _peak(one)) for one in size.stages),
-        )
+def own_caches(size: SizeFigures) -> Table:
+    """Memory of what hangs on the text alone, in MB."""
     return Table(
-        f"{corpus_words(size.size_mb)}: loading, ms, and memory, MB",
-        _LOADING_HEAD,
+        f"{corpus_words(size.size_mb)}: memory of the text's caches, and of the process, MB",
+        ("stage", "context", "dynamic", "peak"),
         tuple(
-            (one.name, *_loading(one), *_small_caches(one), *_static(one), _peak(one))
+            (
+                one.name,
+                _mb(one.memory.context.live_bytes),
+                _mb(one.memory.dynamic.live_bytes),
+                _mb(one.resident.peak_bytes),
+            )
+            for one in size.stages
+        ),
+    )
+
+
+def static_cache(size: SizeFigures) -> Table:
+    """Opening the static cache's file, in ms, and what it takes, in MB."""
+    return Table(
+        f"{corpus_words(size.size_mb)}: the static cache: loading, ms, and memory, MB",
+        ("stage", "file", "warm", "min–max", "cold", "static", "loaded", "peak"),
+        tuple(
+            (one.name, *_loading(one), *_static(one), _mb(one.resident.peak_bytes))
             for one in size.stages
         ),
     )
@@ -105,18 +111,9 @@ def _loading(figures: StageFigures) -> tuple[str, ...]:
     return _mb(load.file_bytes), _ms(warm.median), _ms_range(warm), _ms(load.cold_ns)
 
 
-def _small_caches(figures: StageFigures) -> tuple[str, str]:
-    memory = figures.memory
-    return _mb(memory.context.live_bytes), _mb(memory.dynamic.live_bytes)
-
-
 def _static(figures: StageFigures) -> tuple[str, str]:
     static = figures.memory.static
     return _mb(static.live_bytes if static else None), _mb(loaded_bytes(figures))
-
-
-def _peak(figures: StageFigures) -> str:
-    return _mb(figures.resident.peak_bytes)
 
 
 def structures(size: SizeFigures) -> Table:
