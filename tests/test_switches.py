@@ -204,6 +204,12 @@ def test_other_drafts_are_explained(experiment: Experiment) -> None:
     head, body = light_words(light, x.run, BYTES)
     assert head == "Other drafts, as expected."
     assert body.startswith("Who wins an equal score: hash order there, smaller id here. In call ")
+    assert body.endswith(" Run upstream with “smaller id”, too, and these two must draft the same.")
+    x.choose(followers="chained", ties="token")
+    x.run_to_end()
+    assert x.light().kind == "same"
+    x.choose(followers="sorted")
+    assert x.light().kind == "same", "as was foretold"
 
 
 def test_all_switches_fit_on_the_board(experiment: Experiment) -> None:

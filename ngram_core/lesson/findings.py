@@ -19,7 +19,7 @@ from .material import size_of
 from .measured import is_clear, on_shared_part
 from .pieces import piece_of, plain
 from .runs import Run
-from .switches import Switch, is_reference, stage_name
+from .switches import Switch, is_reference, same_choices, stage_name
 
 Words = list[Any]
 
@@ -149,6 +149,7 @@ def light_words(light: Light, run: Run | None, tokenizer: Tokenizer) -> tuple[st
         f"{_why_other(light.differing, light.partner, run)}In call {found.call:,}"
         f" {light.partner.setting.name} drafted {left}, {run.setting.name} {right}; before it"
         f" {plural(compared.n_tokens, 'token')} were the same."
+        f"{_how_alike(light.differing, light.partner, run)}"
     )
 
 
@@ -161,6 +162,15 @@ def _why_other(differing: Sequence[Switch], one: Run, other: Run) -> str:
         for switch in differing
     ]
     return "".join(told)
+
+
+def _how_alike(differing: Sequence[Switch], one: Run, other: Run) -> str:
+    """What to run for a comparison of nothing but the switches that never change drafts."""
+    alike = same_choices(one.setting.toggles, other.setting.toggles)
+    if not differing or alike is None or alike == other.setting.toggles:
+        return ""
+    chosen = " and ".join(f"“{label(other, switch)}”" for switch in differing)
+    return f" Run {one.setting.name} with {chosen}, too, and these two must draft the same."
 
 
 def label(run: Run, switch: Switch) -> str:
