@@ -21,7 +21,15 @@ from ngram_core import corpora, reference
 from ngram_core.counting import FORMATS
 from ngram_core.errors import EngineMemoryError, FormatError, InputError, NgramError
 from ngram_core.published import PUBLISHED
-from ngram_core.racing import RaceResult, Spread, child, entrants, material
+from ngram_core.racing import (
+    RaceResult,
+    Spread,
+    StageFigures,
+    child,
+    entrants,
+    material,
+    running,
+)
 from ngram_core.racing.process import Child
 from ngram_core.racing.running import Race
 from ngram_core.tokenizers import ByteTokenizer
@@ -197,6 +205,34 @@ def test_noise_is_of_the_first_stage_against_itself(result: RaceResult) -> None:
     apart = size.times_faster("upstream again", "upstream")
     assert apart is not None
     assert size.is_noise(apart)
+
+
+def test_steps_that_are_slower_are_named(result: RaceResult) -> None:
+    upstream, precheck, again = result.size(0).stages
+
+    def timed(figures: StageFigures, ns: float) -> StageFigures:
+        return replace(figures, ns_per_drafted=Spread(2, ns, ns, ns))
+
+    def named(ns: float) -> tuple[str, ...]:
+        stages = (timed(upstream, 100), timed(precheck, ns), timed(again, 110))
+        return replace(result.size(0), stages=stages).slower_steps
+
+    assert named(90) == named(100) == named(109) == ()
+    assert named(111) == ("precheck",)
+    assert named(200) == ("precheck",)
+    slow = replace(result.size(0), stages=(timed(upstream, 1), timed(precheck, 9), timed(again, 1)))
+    told = unwrapped(replace(result, sizes=(slow,)))
+    assert "Slower than the stage before, by more than that: precheck." in told
+
+
+def test_a_busy_machine_is_told(result: RaceResult) -> None:
+    def with_load(load: float | None) -> str:
+        around = replace(result.surroundings, load_average=load)
+        return unwrapped(replace(result, surroundings=around))
+
+    assert "expect noise" in with_load(1000.0)
+    assert "expect noise" not in with_load(0.0)
+    assert "load average" not in with_load(None)
 
 
 def test_drafts_that_differ_are_found() -> None:
@@ -389,6 +425,27 @@ def test_a_made_corpus_is_replayed_by_another_seed() -> None:
     corpus = np.concatenate(list(found.corpus.blocks(100_000)))
     assert len(found.text) == 2000
     assert not np.array_equal(corpus[:2000], found.text)
+
+
+def test_wikitext_is_raced_on_its_test_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And 541 MB are all of it, though it is not to the byte."""
+    texts = {"wikitext-103": b"a line of it\n" * 153_840, "wikitext-test": b"another\n" * 100}
+    for name, text in texts.items():
+        (tmp_path / name).write_bytes(text)
+    files = {name: corpora.from_files([tmp_path / name]) for name in texts}
+    monkeypatch.setattr(corpora, "get_corpus", lambda name, *_, **__: files[name])
+    with Race(["nocopy"], "wikitext-103", tokenizer=ByteTokenizer(), sizes=[2, 3]) as race:
+        assert bytes(race.material.text.astype(np.uint8)) == texts["wikitext-test"]
+        corpus = race.material.corpus
+        assert corpus is not None
+        assert corpus.n_bytes == 1_999_920
+        assert [running._bytes_of(size, corpus) for size in (1, 2, 3)] == [
+            1_000_000,
+            1_999_920,
+            3_000_000,
+        ]
 
 
 def test_all_of_a_corpus() -> None:

@@ -25,6 +25,8 @@ TEXT_TOKENS = 30_000
 Source = str | Path | Text | npt.NDArray[Any] | list[int]
 """A name of `corpora.CORPORA`, a path, a text, or token ids; `.i32` files hold token ids."""
 
+_TEST_OF = {"wikitext-103": "wikitext-test", "wikitext-2": "wikitext-test"}  # the article's text
+
 _TOKEN_BYTES = 4
 _TEXT_BYTES_PER_TOKEN = 6  # at most, in the long run
 _BLOCK_TOKENS = 1 << 18
@@ -79,7 +81,7 @@ def material(
     """What these words name.
 
     Without a text the end of the corpus is replayed, and never counted: half of it at most. Of
-    a corpus that is made without end, it is a piece of another seed.
+    a corpus that is made without end, it is a piece of another seed; of WikiText, its test text.
 
     Raises:
         InputError: neither is given, or there is no such thing.
@@ -138,23 +140,33 @@ def _found(source: Source, most_mb: float, wanted: Wanted, known: _Known) -> _Fo
         return _OfFile(Path(source))
     n_bytes = round(most_mb * MEGABYTE) if 0 < most_mb < math.inf else None
     text = corpora.get_corpus(str(source), n_bytes, wanted.seed, wanted.download)
-    return _OfText(text, str(source), known)
+    return _OfText(text, str(source), known, wanted.download)
 
 
 class _OfText:
-    """A text; `made_as` is what to ask `get_corpus` for, to have it with another seed."""
+    """A text; `made_as` is its name for `get_corpus`, if it has one."""
 
-    def __init__(self, text: Text, made_as: str | None, known: _Known) -> None:
+    def __init__(
+        self,
+        text: Text,
+        made_as: str | None,
+        known: _Known,
+        download: Progress | None = None,
+    ) -> None:
         self.name = text.name
         self._text = text
         self._made_as = made_as
         self._known = known
+        self._download = download
 
     def whole(self) -> Tokens:
         return self._text.tokens(self._known.tokenizer, keep=False)
 
     def apart(self, n_tokens: int, seed: int) -> tuple[Tokens, str, int]:
         n_bytes = _TEXT_BYTES_PER_TOKEN * n_tokens
+        if self._made_as in _TEST_OF:
+            test = corpora.get_corpus(_TEST_OF[self._made_as], progress=self._download)
+            return test.tokens(self._known.tokenizer, keep=False)[:n_tokens], test.name, 0
         if self._text.endless and self._made_as:
             other = corpora.get_corpus(self._made_as, n_bytes, seed + 1)
             tokens = other.tokens(self._known.tokenizer, keep=False)[:n_tokens]

@@ -15,6 +15,8 @@ from .tables import Table
 
 WIDTH = 80
 
+_BUSY = 0.6  # of the cores; a race itself keeps one at work
+
 
 # ---- text -------------------------------------------------------------------------------------
 
@@ -91,7 +93,10 @@ def _head(result: RaceResult) -> list[str]:
     machine = around.machine
     memory = machine["memory_bytes"]
     has = f", {int(memory) / 1e9:.1f} GB of memory" if memory else ""
-    busy = "" if around.load_average is None else f", load average {around.load_average:.2f}"
+    load, cores = around.load_average, machine["cores"]
+    busy = "" if load is None else f", load average {load:.2f}"
+    if load is not None and load > _BUSY * int(cores or 1):
+        busy += " (at other work, too: expect noise)"
     return [
         f"{machine['cpu']}, {machine['cores']} cores{has}{busy}; {machine['system']};"
         f" {machine['compiler']}, Python {machine['python']}, ngram-core {machine['ngram_core']};"
@@ -121,7 +126,9 @@ def _verdicts(size: SizeFigures) -> list[str]:
     )
     again = [figures.stage for figures in size.stages if figures.again]
     noise = tables.noise_words(size.noise, again[0] if again else first.stage)
-    return [f"{counted}{said} {noise[0].upper()}{noise[1:]}."]
+    slower = size.slower_steps
+    steps = f" Slower than the stage before, by more than that: {', '.join(slower)}."
+    return [f"{counted}{said} {noise[0].upper()}{noise[1:]}.{steps if slower else ''}"]
 
 
 def _tail(result: RaceResult) -> list[str]:

@@ -11,6 +11,7 @@ import json
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from ..caches import Memory
@@ -215,6 +216,17 @@ class SizeFigures:
         """Medians of the time per drafted token, divided; None if nothing was drafted."""
         fast, slow = self.stage(name).ns_per_drafted, self.stage(than).ns_per_drafted
         return None if fast is None or slow is None else slow.median / fast.median
+
+    @property
+    def slower_steps(self) -> tuple[str, ...]:
+        """The stages that are slower than the one before, by more than the noise."""
+        names = [figures.name for figures in self.stages if not figures.again]
+        ratios = {b: self.times_faster(b, a) for a, b in pairwise(names)}
+        return tuple(
+            name
+            for name, ratio in ratios.items()
+            if ratio is not None and ratio < 1 and not self.is_noise(ratio)
+        )
 
     def is_noise(self, ratio: float) -> bool:
         """Whether a ratio of two stages lies within the spread of the first with itself."""

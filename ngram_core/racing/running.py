@@ -53,7 +53,7 @@ class Race(Closing):
         corpus: of the static caches: a name of `corpora.CORPORA`, a path (`.i32`: token ids), a
             text, an array of token ids, or None for no static cache.
         text: what is replayed, named in the same ways; by default the end of the corpus, which
-            is then never counted, or of a made corpus another piece.
+            is then never counted, of a made corpus another piece, of WikiText its test text.
         sizes: megabytes of 10^6 bytes of the corpus, 0 for no static cache, `math.inf` for all
             of it. What the corpus or the memory does not suffice for is left out, and the result
             says so.
@@ -232,7 +232,7 @@ class Race(Closing):
         self._begin("count", mb, "", f"counting {mb:.4g} MB")
         try:
             with self._process({"task": "count", "files": files}) as child:
-                for block in corpus.blocks(round(mb * MEGABYTE)):
+                for block in corpus.blocks(_bytes_of(mb, corpus)):
                     child.send(block)
                     yield
                 child.end_input()
@@ -245,7 +245,7 @@ class Race(Closing):
 
     def _counting_refusal(self, mb: float) -> str | None:
         corpus = self.material.corpus
-        if corpus is not None and round(mb * MEGABYTE) > corpus.n_bytes:
+        if corpus is not None and _bytes_of(mb, corpus) > corpus.n_bytes:
             return f"of {corpus.name} only {corpus.n_bytes / MEGABYTE:,.1f} MB can be counted"
         return counting_refusal(mb, free_bytes(self._free_bytes))
 
@@ -365,6 +365,13 @@ def _checked(sizes: Sequence[float]) -> tuple[float, ...]:
     if not sizes:
         raise InputError("a race needs a size of corpus; 0 is none, without a static cache")
     return tuple(sorted({float(size) for size in sizes}))
+
+
+def _bytes_of(size_mb: float, corpus: Corpus) -> int:
+    """How many bytes are meant: all, if the corpus has so many megabytes when rounded."""
+    n_bytes = round(size_mb * MEGABYTE)
+    rounded = round(corpus.n_bytes / MEGABYTE)
+    return corpus.n_bytes if n_bytes > corpus.n_bytes and size_mb == rounded else n_bytes
 
 
 def _with_all(sizes: tuple[float, ...], corpus: Corpus | None) -> tuple[float, ...]:
