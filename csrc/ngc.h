@@ -45,7 +45,8 @@ enum {
     NGC_UNSUPPORTED = 7,  /* a combination that this build does not have */
     NGC_CHANGED = 8,      /* the cache was changed in the middle of a walk */
     NGC_SMALL_BUFFER = 9, /* the caller's buffer cannot hold one record */
-    NGC_BAD_SUM = 10      /* a checksum in a file does not match its bytes */
+    NGC_BAD_SUM = 10,     /* a checksum in a file does not match its bytes */
+    NGC_BAD_VERSION = 11  /* a file of a version that this build does not know */
 };
 
 enum { NGC_N_MAX = 4, NGC_NO_TOKEN = -1, NGC_MAX_DRAFT = 4096 };
@@ -60,7 +61,7 @@ enum {
     NGC_SEARCH_LINEAR = 2,
     NGC_SEARCH_SIMD = 3
 };
-enum { NGC_STATIC_SAME = 0, NGC_STATIC_CONSTMAP = 1 };
+enum { NGC_STATIC_SAME = 0, NGC_STATIC_CONSTMAP = 1, NGC_STATIC_NGC = 2 };
 enum { NGC_HASH_XOR = 0, NGC_HASH_MIXED = 1 };
 enum { NGC_TIES_LIBRARY = 0, NGC_TIES_TOKEN = 1 };
 enum { NGC_SCORE_INT32 = 0, NGC_SCORE_EXACT = 1 };
@@ -113,6 +114,7 @@ typedef struct ngc_memory {
     int64_t total_bytes;       /* of all allocations ever made */
     int64_t allocations;       /* number of allocations ever made */
     int64_t live_allocations;
+    int64_t mapped_bytes; /* of a file that is read where it lies; not in the others */
 } ngc_memory;
 
 typedef struct ngc_cache_facts {
@@ -173,6 +175,12 @@ typedef struct ngc_ngram_facts {
 /* The next up to `capacity` n-grams in list order; *n_written is 0 at the end. */
 ngc_status ngc_cache_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_facts *facts,
                           size_t capacity, size_t *n_written);
+
+/* Puts up to n_grams of another cache's n-grams into this one, from the cursor on, in the order of
+ * walking; *n_done is 0 at the end. This is how one structure becomes another. On failure those
+ * before the bad one are in. */
+ngc_status ngc_cache_take(ngc_cache *cache, const ngc_cache *source, ngc_cursor *cursor,
+                          size_t n_grams, size_t *n_done);
 
 /* ---- llama.cpp's cache file ---------------------------------------------------------------
  *
@@ -264,6 +272,52 @@ ngc_status ngc_constmap_count(const ngc_toggles *toggles, const ngc_counter *cou
 
 /* The whole file of a constmap; NULL if it is none. */
 const uint8_t *ngc_constmap_bytes_view(const ngc_cache *cache, size_t *n_bytes);
+
+/* ---- our own static file: made to be mapped; see ngc_packed.h -------------------------------- */
+
+/* Where in a file something is wrong. */
+typedef struct ngc_fault {
+    const char *part; /* of the file; a constant */
+    uint64_t at_byte;
+} ngc_fault;
+
+/* What a file says of itself. Texts are UTF-8; those read from a file live as long as its cache. */
+typedef struct ngc_packed_about {
+    int64_t n_vocab;         /* all tokens are below it; 0 when building: one above the greatest */
+    uint8_t fingerprint[32]; /* of the tokenizer, SHA-256; zeros: not known */
+    const char *tokenizer;   /* NULL: empty */
+    const char *corpus;
+    const char *built_by;
+} ngc_packed_about;
+
+/* A static cache over a file's bytes, which are borrowed for its life. The head is checked, the
+ * rest is not read; no look-up leaves the bytes, whatever they are. */
+ngc_status ngc_packed_open(const ngc_toggles *toggles, const uint8_t *bytes, size_t n_bytes,
+                           ngc_cache **out, ngc_fault *fault);
+
+/* One slice of checking every checksum, record and follower; *done is 1 after the last. */
+ngc_status ngc_packed_check(ngc_cache *cache, int32_t *done, ngc_fault *fault);
+
+ngc_status ngc_packed_about_of(const ngc_cache *cache, ngc_packed_about *about);
+
+/* The whole file; NULL if the cache is none. */
+const uint8_t *ngc_packed_bytes_view(const ngc_cache *cache, size_t *n_bytes);
+
+/* Makes one in slices of some n_grams each, from a cache of 2-grams that can be walked, or from
+ * finished counts; both are borrowed. Cost: linear; 12 bytes a 2-gram on top, from a cache the
+ * arrays of its pairs, too. NGC_BAD_TOKEN: a token is not below n_vocab. After a failure the
+ * builder can only be freed. */
+typedef struct ngc_packed_builder ngc_packed_builder;
+
+ngc_status ngc_packed_begin(const ngc_toggles *toggles, const ngc_cache *source,
+                            const ngc_packed_about *about, ngc_packed_builder **out);
+ngc_status ngc_packed_begin_counts(const ngc_toggles *toggles, const ngc_counter *counter,
+                                   const ngc_packed_about *about, ngc_packed_builder **out);
+ngc_status ngc_packed_step(ngc_packed_builder *builder, size_t n_grams, int32_t *done);
+double ngc_packed_fraction(const ngc_packed_builder *builder);
+ngc_status ngc_packed_take(ngc_packed_builder *builder, ngc_cache **out);
+void ngc_packed_builder_free(ngc_packed_builder *builder);
+void ngc_packed_builder_fail_allocation(ngc_packed_builder *builder, int64_t nth);
 
 /* ---- drafting ------------------------------------------------------------------------------ */
 
@@ -416,7 +470,7 @@ typedef struct ngc_sample {
     int64_t copied_allocations;
     int64_t context_bytes; /* live, of the caches */
     int64_t dynamic_bytes;
-    int64_t static_bytes;
+    int64_t static_bytes; /* mapped ones, too */
     uint64_t drafts_checksum; /* FNV-1a-64 over each call's length and tokens */
     int32_t done;
     int32_t unused;
@@ -482,7 +536,8 @@ enum {
     NGC_TOUCH_SEARCHED = 13,  /* pairs compared by a search: position and token of the first */
     NGC_TOUCH_FINAL = 14,     /* the pair where a search ended, compared once more */
     NGC_TOUCH_MAP_BUCKET = 15, /* of a map of followers that is searched: number; 1: has nodes */
-    NGC_TOUCH_MAP_NODE = 16   /* -1; token */
+    NGC_TOUCH_MAP_NODE = 16,  /* -1; token */
+    NGC_TOUCH_LINE = 17       /* of our own file: its number; lines from home */
 };
 
 typedef struct ngc_touch {

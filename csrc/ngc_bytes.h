@@ -1,4 +1,4 @@
-/* ngc_bytes.h - int32 values in files, little-endian whatever the machine. */
+/* ngc_bytes.h - numbers in files, little-endian whatever the machine. */
 #ifndef NGC_BYTES_H
 #define NGC_BYTES_H
 
@@ -13,6 +13,18 @@ NGC_INLINE int32_t ngc_get_int32(const uint8_t *in)
 {
     return (int32_t)((uint32_t)in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 |
                      (uint32_t)in[3] << 24);
+}
+
+NGC_INLINE uint64_t ngc_get_uint64(const uint8_t *in)
+{
+    return (uint64_t)(uint32_t)ngc_get_int32(in) | (uint64_t)(uint32_t)ngc_get_int32(in + 4) << 32;
+}
+
+NGC_INLINE void ngc_put_uint64(uint8_t *out, uint64_t value)
+{
+    for (int i = 0; i < 8; i++) {
+        out[i] = (uint8_t)(value >> 8 * i);
+    }
 }
 
 /* Writes n values; returns where the next ones go. */

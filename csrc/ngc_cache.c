@@ -1,4 +1,5 @@
 /* ngc_cache.c - the public face of caches: checks arguments, then calls the kind's operations. */
+#include "ngc_bytes.h"
 #include "ngc_internal.h"
 
 enum {
@@ -17,7 +18,7 @@ ngc_status ngc_check_toggles(const ngc_toggles *toggles)
     return is_within(toggles->copy_followers, 1) && is_within(toggles->outer, NGC_OUTER_DENSE) &&
                    is_within(toggles->followers, NGC_FOLLOWERS_SORTED) &&
                    is_within(toggles->search, NGC_SEARCH_SIMD) &&
-                   is_within(toggles->static_cache, NGC_STATIC_CONSTMAP) &&
+                   is_within(toggles->static_cache, NGC_STATIC_NGC) &&
                    is_within(toggles->precheck, 1) && is_within(toggles->hash, NGC_HASH_MIXED) &&
                    is_within(toggles->ties, NGC_TIES_TOKEN) &&
                    is_within(toggles->score, NGC_SCORE_EXACT) &&
@@ -46,7 +47,8 @@ ngc_status ngc_check_cursor(const ngc_cache *cache, ngc_cursor *cursor)
     return cursor->changes == cache->changes ? NGC_OK : NGC_CHANGED;
 }
 
-static int is_constmap(const ngc_cache *cache)
+/* A static cache that never changes: a constmap, or our own file. */
+static int is_fixed(const ngc_cache *cache)
 {
     return cache->operations->update == NULL;
 }
@@ -89,7 +91,7 @@ void ngc_cache_free(ngc_cache *cache)
 
 ngc_status ngc_cache_clear(ngc_cache *cache)
 {
-    if (is_constmap(cache)) {
+    if (is_fixed(cache)) {
         return NGC_UNSUPPORTED;
     }
     cache->changes++;
@@ -103,7 +105,7 @@ ngc_status ngc_cache_update(ngc_cache *cache, const int32_t *text, size_t length
     if (n_new_tokens > length_tokens) {
         return NGC_BAD_ARGUMENT;
     }
-    if (is_constmap(cache)) {
+    if (is_fixed(cache)) {
         return NGC_UNSUPPORTED;
     }
     if (n_new_tokens == 0) {
@@ -122,7 +124,7 @@ ngc_status ngc_cache_update(ngc_cache *cache, const int32_t *text, size_t length
 
 ngc_status ngc_cache_merge(ngc_cache *cache, const ngc_cache *added)
 {
-    if (is_constmap(cache) || is_constmap(added)) {
+    if (is_fixed(cache) || is_fixed(added)) {
         return NGC_UNSUPPORTED;
     }
     if (cache == added || !ngc_same_structure(&cache->toggles, &added->toggles)) {
@@ -159,6 +161,7 @@ ngc_status ngc_cache_facts_of(const ngc_cache *cache, ngc_cache_facts *facts)
 ngc_status ngc_cache_memory(const ngc_cache *cache, ngc_memory *memory)
 {
     ngc_memory_of(&cache->allocator, memory);
+    memory->mapped_bytes = cache->mapped_bytes;
     return NGC_OK;
 }
 
@@ -177,12 +180,64 @@ ngc_status ngc_cache_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_
                           size_t capacity, size_t *n_written)
 {
     *n_written = 0;
-    if (is_constmap(cache)) {
+    if (cache->operations->walk == NULL) {
         return NGC_UNSUPPORTED;
     }
     ngc_status status = ngc_check_cursor(cache, cursor);
     if (status == NGC_OK) {
         cache->operations->walk(cache, cursor, facts, capacity, n_written);
     }
+    return status;
+}
+
+/* One n-gram with its followers, as a file would list them. */
+static ngc_status take_one(ngc_cache *cache, const ngc_cache *source, const ngc_ngram_facts *gram,
+                           int32_t *room)
+{
+    size_t length = (size_t)gram->n_followers, found;
+    int32_t *tokens = room, *counts = room + length;
+    uint8_t *pairs = (uint8_t *)(room + 2 * length), *out = pairs;
+    ngc_key key = ngc_key_of(gram->tokens, gram->n);
+    source->operations->followers(source, &key, tokens, counts, length, &found);
+    for (size_t i = 0; i < length; i++) {
+        out = ngc_put_int32s(out, &tokens[i], 1);
+        out = ngc_put_int32s(out, &counts[i], 1);
+    }
+    return found == length ? cache->operations->insert(cache, &key, pairs, length) : NGC_CHANGED;
+}
+
+ngc_status ngc_cache_take(ngc_cache *cache, const ngc_cache *source, ngc_cursor *cursor,
+                          size_t n_grams, size_t *n_done)
+{
+    enum { CHUNK = 64 };
+    ngc_ngram_facts chunk[CHUNK];
+    int32_t *room = NULL;
+    size_t longest = 0;
+    *n_done = 0;
+    if (is_fixed(cache) || cache == source) {
+        return NGC_UNSUPPORTED;
+    }
+    cache->changes++;
+    ngc_status status = NGC_OK;
+    while (status == NGC_OK && *n_done < n_grams) {
+        size_t left = n_grams - *n_done, n;
+        status = ngc_cache_walk(source, cursor, chunk, left < CHUNK ? left : CHUNK, &n);
+        if (status != NGC_OK || n == 0) {
+            break;
+        }
+        for (size_t i = 0; i < n && status == NGC_OK; i++) {
+            if (chunk[i].n < cache->n_min || chunk[i].n > cache->n_max) {
+                continue;
+            }
+            if ((size_t)chunk[i].n_followers > longest) {
+                free(room);
+                longest = 2 * (size_t)chunk[i].n_followers;
+                room = malloc(longest * (2 * sizeof *room + NGC_PAIR_BYTES));
+            }
+            status = room == NULL ? NGC_NO_MEMORY : take_one(cache, source, &chunk[i], room);
+        }
+        *n_done += n;
+    }
+    free(room);
     return status;
 }

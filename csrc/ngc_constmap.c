@@ -164,18 +164,6 @@ slice_view ngc_constmap_find_recorded(const ngc_cache *cache, const ngc_key *key
 
 /* ---- opening a file ---- */
 
-static uint64_t get_u64(const uint8_t *in)
-{
-    uint64_t low = (uint32_t)ngc_get_int32(in);
-    return low | (uint64_t)(uint32_t)ngc_get_int32(in + 4) << 32;
-}
-
-static void put_u64(uint8_t *out, uint64_t value)
-{
-    int32_t halves[2] = {(int32_t)(uint32_t)value, (int32_t)(uint32_t)(value >> 32)};
-    ngc_put_int32s(out, halves, 2);
-}
-
 static uint8_t *map_of(const constmap_cache *self)
 {
     return self->bytes + HEAD_BYTES + self->n_pairs * NGC_PAIR_BYTES;
@@ -188,9 +176,9 @@ static ngc_status check_geometry(constmap_cache *self)
         return NGC_TRUNCATED;
     }
     uint64_t body_bytes = self->n_bytes - HEAD_BYTES;
-    uint64_t n_pairs = get_u64(self->bytes + 8);
-    uint64_t map_bytes = get_u64(self->bytes + 16);
-    if (get_u64(self->bytes) != FILE_MAGIC) {
+    uint64_t n_pairs = ngc_get_uint64(self->bytes + 8);
+    uint64_t map_bytes = ngc_get_uint64(self->bytes + 16);
+    if (ngc_get_uint64(self->bytes) != FILE_MAGIC) {
         return NGC_BAD_RECORD;
     }
     if (n_pairs > body_bytes / NGC_PAIR_BYTES || map_bytes > body_bytes ||
@@ -204,7 +192,7 @@ static ngc_status check_geometry(constmap_cache *self)
     self->n_pairs = n_pairs;
     const uint8_t *map = map_of(self);
     ngc_fuse *fuse = &self->fuse;
-    fuse->seed = get_u64(map + 8);
+    fuse->seed = ngc_get_uint64(map + 8);
     fuse->segment_length = (uint32_t)ngc_get_int32(map + 16);
     fuse->segment_count = (uint32_t)ngc_get_int32(map + 20);
     fuse->data_len = (uint32_t)ngc_get_int32(map + 24);
@@ -239,7 +227,7 @@ static ngc_status sum_slice(constmap_cache *self)
         return NGC_OK;
     }
     self->summed_bytes = SIZE_MAX;
-    uint64_t written = get_u64(map + sum_at);
+    uint64_t written = ngc_get_uint64(map + sum_at);
     return written == sum || (self->fuse.n_keys == 0 && written == 0) ? NGC_OK : NGC_BAD_SUM;
 }
 
@@ -553,12 +541,12 @@ static ngc_status gather(const ngc_cache *source, ngc_pair *pairs, builder *buil
 
 static void write_heads(constmap_cache *self, uint64_t map_bytes)
 {
-    put_u64(self->bytes, FILE_MAGIC);
-    put_u64(self->bytes + 8, self->n_pairs);
-    put_u64(self->bytes + 16, map_bytes);
+    ngc_put_uint64(self->bytes, FILE_MAGIC);
+    ngc_put_uint64(self->bytes + 8, self->n_pairs);
+    ngc_put_uint64(self->bytes + 16, map_bytes);
     uint8_t *map = map_of(self);
     memcpy(map, map_magic, sizeof map_magic);
-    put_u64(map + 8, self->fuse.seed);
+    ngc_put_uint64(map + 8, self->fuse.seed);
     int32_t numbers[4] = {(int32_t)self->fuse.segment_length, (int32_t)self->fuse.segment_count,
                           (int32_t)self->fuse.data_len, (int32_t)self->fuse.n_keys};
     ngc_put_int32s(map + 16, numbers, 4);
@@ -566,7 +554,7 @@ static void write_heads(constmap_cache *self, uint64_t map_bytes)
     for (uint64_t i = 0; i < map_bytes - NGC_FUSE_TAIL_BYTES; i++) {
         sum = (sum ^ map[i]) * UINT64_C(0x100000001b3);
     }
-    put_u64(map + map_bytes - NGC_FUSE_TAIL_BYTES, self->fuse.n_keys == 0 ? 0 : sum);
+    ngc_put_uint64(map + map_bytes - NGC_FUSE_TAIL_BYTES, self->fuse.n_keys == 0 ? 0 : sum);
 }
 
 /* Where a constmap's content comes from: a cache or finished counts. */

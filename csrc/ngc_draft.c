@@ -60,13 +60,14 @@ ngc_status ngc_check_rule(const ngc_rule *rule)
     return good ? NGC_OK : NGC_BAD_ARGUMENT;
 }
 
-/* A constmap goes with every structure of the others; "same" must be the same. */
+/* A cache that never changes goes with every structure of the others; "same" must be the same. */
 static int can_be_static(const ngc_toggles *toggles, const ngc_cache *cache)
 {
-    int is_constmap = cache->operations->update == NULL;
-    return toggles->static_cache == NGC_STATIC_CONSTMAP
-               ? is_constmap
-               : !is_constmap && ngc_same_structure(toggles, &cache->toggles);
+    if (cache->operations->update == NULL) {
+        return toggles->static_cache == cache->toggles.static_cache;
+    }
+    return toggles->static_cache == NGC_STATIC_SAME &&
+           ngc_same_structure(toggles, &cache->toggles);
 }
 
 ngc_status ngc_drafter_new(const ngc_toggles *toggles, const ngc_rule *rule,

@@ -7,6 +7,7 @@
 #include "ngc_followers_sorted.h"
 #include "ngc_inside.h"
 #include "ngc_names.h"
+#include "ngc_packed.h"
 #include "ngc_scan.h"
 
 #define C_COPIES_LIKE_LLAMA_CPP 0

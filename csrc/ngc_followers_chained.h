@@ -366,6 +366,12 @@ static inline void chained_view_record_copy(chained_view from, chained_view copy
     }
 }
 
+NGC_INLINE ngc_pair chained_view_at(chained_view view, chained_view_cursor c)
+{
+    (void)view;
+    return (ngc_pair){c->token, c->count};
+}
+
 /* Whether `search` means anything for this kind of view. */
 NGC_INLINE bool chained_view_searched(void)
 {

@@ -30,6 +30,14 @@ static inline NGC_PAIR(VIEW, view)
 #undef WEIGHTS
 #undef STATIC
 
+#define STATIC ngc
+#define WEIGHTS packed
+#define R_STATIC_FIND ngc_packed_find
+#include "ngc_rule.h"
+#undef R_STATIC_FIND
+#undef WEIGHTS
+#undef STATIC
+
 static const ngc_cache_operations C(operations) = {
     .destroy = C(destroy),
     .clear = C(clear),
@@ -45,8 +53,8 @@ static const ngc_cache_operations C(operations) = {
     .save_sorted = C(save_sorted),
     .broken = C(broken),
     .inside = &C(inside),
-    .pick = {C(same_pick), C(constmap_pick)},
-    .pick_recorded = {C(same_pick_recorded), C(constmap_pick_recorded)},
+    .pick = {C(same_pick), C(constmap_pick), C(ngc_pick)},
+    .pick_recorded = {C(same_pick_recorded), C(constmap_pick_recorded), C(ngc_pick_recorded)},
 };
 
 ngc_status NGC_PASTE(ngc_, NGC_PAIR(OUTER, FOLLOWERS), _, new)(const ngc_toggles *toggles,

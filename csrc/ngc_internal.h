@@ -35,7 +35,7 @@ typedef struct ngc_pick {
     int32_t n;
 } ngc_pick;
 
-enum { NGC_STATIC_KINDS = 2, NGC_MOST_PERCENT = 1000 };
+enum { NGC_STATIC_KINDS = 3, NGC_MOST_PERCENT = 1000 };
 
 typedef struct ngc_cache_operations {
     void (*destroy)(ngc_cache *cache);
@@ -72,7 +72,8 @@ struct ngc_cache {
     ngc_toggles toggles;
     int32_t n_min;
     int32_t n_max;
-    uint64_t changes; /* calls that may have moved or freed entries */
+    uint64_t changes;     /* calls that may have moved or freed entries */
+    int64_t mapped_bytes; /* of a file that it reads where it lies */
     ngc_allocator allocator;
 };
 

@@ -42,6 +42,23 @@ NGC_INLINE size_t ngc_platform_opaque(size_t value)
     return value;
 }
 
+/* The number of bits that a value takes; 0 for 0. */
+NGC_INLINE uint32_t ngc_platform_bit_length(uint64_t value)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    return value == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(value);
+#else
+    uint32_t length = 0;
+    for (uint32_t half = 32; half > 0; half /= 2) {
+        if (value >> half != 0) {
+            value >>= half;
+            length += half;
+        }
+    }
+    return length + (uint32_t)value;
+#endif
+}
+
 /* Asks for the cache line of an address, to be there when it is used. */
 NGC_INLINE void ngc_platform_prefetch(const void *address)
 {

@@ -96,6 +96,7 @@ static void count(ngc_probe *probe, int32_t what)
     case NGC_TOUCH_NODE:
     case NGC_TOUCH_SLOT:
     case NGC_TOUCH_CELL:
+    case NGC_TOUCH_LINE:
         probe->visited_nodes++;
         break;
     case NGC_TOUCH_SCANNED:
@@ -168,6 +169,19 @@ void ngc_recorder_search(ngc_recorder *recorder, const void *pairs, size_t index
         touch.n_below += compared[i].token < token;
     }
     touch_lines(recorder, &touch, pairs, compared, n_pairs * sizeof *compared);
+}
+
+void ngc_recorder_compare(ngc_recorder *recorder, const void *array, const void *item,
+                          size_t n_bytes, size_t index, int32_t value, bool is_below)
+{
+    ngc_touch touch = {
+        .what = NGC_TOUCH_SEARCHED,
+        .index = (int64_t)index,
+        .value = value,
+        .n_items = 1,
+        .n_below = is_below,
+    };
+    touch_lines(recorder, &touch, array, item, n_bytes);
 }
 
 /* ---- sums ---- */

@@ -58,6 +58,10 @@ void ngc_recorder_touch(ngc_recorder *recorder, int32_t what, const void *array,
 void ngc_recorder_search(ngc_recorder *recorder, const void *pairs, size_t index, size_t n_pairs,
                          int32_t token);
 
+/* The same for one token of whatever form. */
+void ngc_recorder_compare(ngc_recorder *recorder, const void *array, const void *item,
+                          size_t n_bytes, size_t index, int32_t value, bool is_below);
+
 NGC_INLINE void ngc_record(ngc_recorder *recorder, int32_t what, const void *array,
                            const void *item, size_t n_bytes, int64_t index, int64_t value)
 {

@@ -342,7 +342,7 @@ static ngc_status make_call(ngc_replay *replay)
 
 static int64_t live_bytes(const ngc_cache *cache)
 {
-    return cache == NULL ? 0 : ngc_live_bytes(&cache->allocator);
+    return cache == NULL ? 0 : ngc_live_bytes(&cache->allocator) + cache->mapped_bytes;
 }
 
 static void fill_sample(ngc_replay *replay)

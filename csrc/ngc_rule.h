@@ -136,11 +136,12 @@ static inline void R(record_weights)(ngc_recorder *recorder, const ngc_view *vie
     }
     ngc_best best = {NGC_NO_TOKEN, 0, 0, 0};
     for (W(cursor) c = W(first)(weights); W(more)(weights, c); c = W(next)(c)) {
+        ngc_pair pair = W(at)(weights, c);
         int64_t weight = view->toggles->score == NGC_SCORE_EXACT
-                             ? (int64_t)factor * c->count
-                             : (int32_t)(factor * (uint32_t)c->count);
-        ngc_row_show(row, c->token, c->count, factor == 0 ? 1 : weight, c->count, by_token);
-        best.sum += c->count;
+                             ? (int64_t)factor * pair.count
+                             : (int32_t)(factor * (uint32_t)pair.count);
+        ngc_row_show(row, pair.token, pair.count, factor == 0 ? 1 : weight, pair.count, by_token);
+        best.sum += pair.count;
     }
     best.token = row->shown[0].token;
     best.count = row->shown[0].count;
@@ -308,7 +309,8 @@ NGC_INLINE ngc_status R(try_static)(const ngc_view *view, WEIGHTS_T counts, ngc_
     int32_t verdict = R(verdict)(&best, share, rule->static_sum, rule->static_percent);
     if (recorder != NULL) {
         for (W(cursor) c = W(first)(counts); row != NULL && W(more)(counts, c); c = W(next)(c)) {
-            ngc_row_show(row, c->token, c->count, 1, c->count, by_token);
+            ngc_pair pair = W(at)(counts, c);
+            ngc_row_show(row, pair.token, pair.count, 1, pair.count, by_token);
         }
         R(close_row)(row, verdict, &best, share, W(length)(counts));
     }

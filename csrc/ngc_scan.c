@@ -10,9 +10,17 @@
 
 #define WEIGHTS slice
 #include "ngc_scan_template.h"
+#undef WEIGHTS
+
+#define WEIGHTS packed
+#include "ngc_scan_template.h"
 #undef VIEW
 
 #define VIEW slice
+#include "ngc_scan_template.h"
+#undef WEIGHTS
+
+#define WEIGHTS slice
 #include "ngc_scan_template.h"
 #undef WEIGHTS
 #undef VIEW
@@ -43,3 +51,16 @@ TOP(chained, ngc_top_chained, NULL)
 TOP(chained, ngc_top_chained_recorded, recorder)
 TOP(slice, ngc_top_slice, NULL)
 TOP(slice, ngc_top_slice_recorded, recorder)
+
+ngc_best ngc_top_packed(packed_view followers, bool by_token, ngc_recorder *recorder)
+{
+    (void)by_token; /* these ties are the only ones it has */
+    (void)recorder;
+    return (ngc_best){followers.top_token, followers.top_count, followers.top_count,
+                      followers.sum};
+}
+
+ngc_best ngc_top_packed_recorded(packed_view followers, bool by_token, ngc_recorder *recorder)
+{
+    return ngc_top_packed(followers, by_token, recorder);
+}

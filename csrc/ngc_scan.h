@@ -8,6 +8,7 @@
 #define NGC_SCAN_H
 
 #include "ngc_followers_chained.h"
+#include "ngc_packed.h"
 #include "ngc_slice.h"
 
 typedef struct ngc_best {
@@ -36,9 +37,17 @@ typedef ngc_best ngc_scan_chained_slice_t(chained_view followers, slice_view wei
 typedef ngc_best ngc_scan_slice_slice_t(slice_view followers, slice_view weights,
                                         const ngc_scoring *scoring, ngc_row *row,
                                         ngc_recorder *recorder);
+typedef ngc_best ngc_scan_chained_packed_t(chained_view followers, packed_view weights,
+                                           const ngc_scoring *scoring, ngc_row *row,
+                                           ngc_recorder *recorder);
+typedef ngc_best ngc_scan_slice_packed_t(slice_view followers, packed_view weights,
+                                         const ngc_scoring *scoring, ngc_row *row,
+                                         ngc_recorder *recorder);
 ngc_scan_chained_chained_t ngc_scan_chained_chained, ngc_scan_chained_chained_recorded;
 ngc_scan_chained_slice_t ngc_scan_chained_slice, ngc_scan_chained_slice_recorded;
 ngc_scan_slice_slice_t ngc_scan_slice_slice, ngc_scan_slice_slice_recorded;
+ngc_scan_chained_packed_t ngc_scan_chained_packed, ngc_scan_chained_packed_recorded;
+ngc_scan_slice_packed_t ngc_scan_slice_packed, ngc_scan_slice_packed_recorded;
 
 /* The follower with the highest count and the sum: the static fallback, and the check before
  * scoring. */
@@ -46,5 +55,9 @@ ngc_best ngc_top_chained(chained_view followers, bool by_token, ngc_recorder *re
 ngc_best ngc_top_chained_recorded(chained_view followers, bool by_token, ngc_recorder *recorder);
 ngc_best ngc_top_slice(slice_view followers, bool by_token, ngc_recorder *recorder);
 ngc_best ngc_top_slice_recorded(slice_view followers, bool by_token, ngc_recorder *recorder);
+
+/* A packed cache keeps both with the 2-gram: nothing is scanned. */
+ngc_best ngc_top_packed(packed_view followers, bool by_token, ngc_recorder *recorder);
+ngc_best ngc_top_packed_recorded(packed_view followers, bool by_token, ngc_recorder *recorder);
 
 #endif

@@ -169,6 +169,12 @@ static inline void slice_view_record_copy(slice_view from, slice_view copy, ngc_
     }
 }
 
+NGC_INLINE ngc_pair slice_view_at(slice_view view, slice_view_cursor c)
+{
+    (void)view;
+    return *c;
+}
+
 /* Whether `search` means anything for this kind of view. */
 NGC_INLINE bool slice_view_searched(void)
 {

@@ -74,6 +74,10 @@ _ERRORS: dict[int, tuple[type[NgramError], str]] = {
     lib.NGC_UNSUPPORTED: (InputError, "these toggles do not go together"),
     lib.NGC_CHANGED: (StateError, "the cache was changed in the meantime; begin again"),
     lib.NGC_BAD_SUM: (FormatError, "its checksum does not match its bytes; copy it again"),
+    lib.NGC_BAD_VERSION: (
+        FormatError,
+        "its version is not one that this program knows; update, or write the file again",
+    ),
     lib.NGC_SMALL_BUFFER: (StateError, "a buffer is too small for one record"),
 }
 
@@ -149,7 +153,11 @@ _TOGGLE_CODES: dict[str, dict[Any, int]] = {
         "linear": lib.NGC_SEARCH_LINEAR,
         "simd": lib.NGC_SEARCH_SIMD,
     },
-    "static": {"same": lib.NGC_STATIC_SAME, "constmap": lib.NGC_STATIC_CONSTMAP},
+    "static": {
+        "same": lib.NGC_STATIC_SAME,
+        "constmap": lib.NGC_STATIC_CONSTMAP,
+        "ngc": lib.NGC_STATIC_NGC,
+    },
     "precheck": {False: 0, True: 1},
     "hash": {"xor": lib.NGC_HASH_XOR, "mixed": lib.NGC_HASH_MIXED},
     "ties": {"library": lib.NGC_TIES_LIBRARY, "token": lib.NGC_TIES_TOKEN},
@@ -290,8 +298,9 @@ def _memory(fill: Any, pointer: Any) -> dict[str, int]:
 class NativeCache(Handle):
     """A cache of the engine."""
 
-    def __init__(self, pointer: Any) -> None:
+    def __init__(self, pointer: Any, data: Any = None) -> None:
         super().__init__("cache", pointer, lib.ngc_cache_free)
+        self._data = data  # the engine reads it where it lies
 
     @classmethod
     def empty(cls, toggles: Toggles, n_min: int, n_max: int) -> NativeCache:
@@ -326,6 +335,64 @@ class NativeCache(Handle):
         with self.use() as pointer:
             data = lib.ngc_constmap_bytes_view(pointer, n_bytes)
             return memoryview(ffi.buffer(data, n_bytes[0])).toreadonly()
+
+    @classmethod
+    def packed(cls, toggles: Toggles, data: Any, where: str) -> NativeCache:
+        """A static cache over the bytes of our own file, kept until it is closed."""
+        out = ffi.new("ngc_cache **")
+        fault = ffi.new("ngc_fault *")
+        buffer = ffi.from_buffer("uint8_t[]", data)
+        status = lib.ngc_packed_open(_c_toggles(toggles), buffer, len(data), out, fault)
+        if status != lib.NGC_OK:
+            ffi.release(buffer)
+            raise error_of(status, _at_fault(where, fault))
+        return cls(out[0], (buffer, data))
+
+    def check_packed(self, where: str) -> bool:
+        """One slice of checking all of our own file; True after the last."""
+        done = ffi.new("int32_t *")
+        fault = ffi.new("ngc_fault *")
+        with self.use() as pointer:
+            status = lib.ngc_packed_check(pointer, done, fault)
+        if status != lib.NGC_OK:
+            raise error_of(status, _at_fault(where, fault))
+        return bool(done[0])
+
+    def packed_about(self) -> tuple[int, bytes, str, str, str] | None:
+        """n_vocab, fingerprint, tokenizer, corpus and builder of our own file; None if it is not
+        one."""
+        about = ffi.new("ngc_packed_about *")
+        with self.use() as pointer:
+            if lib.ngc_packed_about_of(pointer, about) != lib.NGC_OK:
+                return None
+            texts = [
+                ffi.string(text).decode(errors="replace")
+                for text in (about.tokenizer, about.corpus, about.built_by)
+            ]
+            return int(about.n_vocab), bytes(about.fingerprint), texts[0], texts[1], texts[2]
+
+    def packed_bytes_view(self) -> memoryview:
+        """Its file, valid until it is closed."""
+        n_bytes = ffi.new("size_t *")
+        with self.use() as pointer:
+            data = lib.ngc_packed_bytes_view(pointer, n_bytes)
+            return memoryview(ffi.buffer(data, n_bytes[0])).toreadonly()
+
+    def take(self, source: NativeCache, cursor: Any, n_grams: int) -> int:
+        """Puts up to n_grams of another cache into this one, from a cursor on; how many."""
+        n_done = ffi.new("size_t *")
+        with source.use() as other, self.change() as pointer:
+            _check(lib.ngc_cache_take(pointer, other, cursor, n_grams, n_done), "converting")
+        return int(n_done[0])
+
+    def close(self) -> None:
+        super().close()
+        if self._data is not None:
+            buffer, data = self._data
+            self._data = None
+            ffi.release(buffer)
+            if hasattr(data, "close"):
+                data.close()
 
     def clear(self) -> None:
         with self.change() as pointer:
@@ -473,6 +540,62 @@ class NativeCounter(Handle):
         """For tests: the nth allocation from now on fails."""
         with self.use() as pointer:
             lib.ngc_counter_fail_allocation(pointer, nth)
+
+
+class NativePackedBuilder(Handle):
+    """Makes a packed cache of a cache or of finished counts, which it borrows."""
+
+    def __init__(
+        self,
+        toggles: Toggles,
+        source: NativeCache | NativeCounter,
+        n_vocab: int,
+        fingerprint: bytes,
+        *texts: str,
+    ) -> None:
+        about = ffi.new("ngc_packed_about *")
+        about.n_vocab = n_vocab
+        about.fingerprint = fingerprint.ljust(32, b"\0")
+        kept = [ffi.new("char[]", text.encode()) for text in texts]
+        about.tokenizer, about.corpus, about.built_by = kept
+        from_counts = isinstance(source, NativeCounter)
+        begin = lib.ngc_packed_begin_counts if from_counts else lib.ngc_packed_begin
+        out = ffi.new("ngc_packed_builder **")
+        with Loans() as loans:
+            status = begin(_c_toggles(toggles), loans.reader(source), about, out)
+            _check(status, "building a static file")
+        super().__init__("builder", out[0], lib.ngc_packed_builder_free, loans)
+
+    def step(self, n_grams: int) -> bool:
+        """Does one slice; True when all is done."""
+        done = ffi.new("int32_t *")
+        with self.use() as pointer:
+            _check(lib.ngc_packed_step(pointer, n_grams, done), "building a static file")
+        return bool(done[0])
+
+    def fraction(self) -> float:
+        with self.use() as pointer:
+            return float(lib.ngc_packed_fraction(pointer))
+
+    def take(self) -> NativeCache:
+        out = ffi.new("ngc_cache **")
+        with self.use() as pointer:
+            _check(lib.ngc_packed_take(pointer, out), "building a static file")
+        return NativeCache(out[0])
+
+    def fail_allocation(self, nth: int) -> None:
+        """For tests: the nth allocation from now on fails."""
+        with self.use() as pointer:
+            lib.ngc_packed_builder_fail_allocation(pointer, nth)
+
+
+def _at_fault(where: str, fault: Any) -> str:
+    part = ffi.string(fault.part).decode()
+    return f"{where}, {part}, byte {int(fault.at_byte)}"
+
+
+def new_cursor() -> Any:
+    return ffi.new("ngc_cursor *")
 
 
 def _save_pieces(handle: Handle, save: Any, cursor: Any, chunk: int) -> Iterator[memoryview]:

@@ -17,10 +17,12 @@ from ._native import NGRAM_DTYPE, Tokens, as_count, as_tokens
 from .closing import Closing
 from .errors import FormatError, InputError, NgramError
 from .files import atomic_write, open_file
-from .toggles import NOCOPY, Toggles
+from .static_file import MAGIC, StaticAbout, about_of, build_static, open_static_file
+from .toggles import NOCOPY, Static, Toggles
 
 if TYPE_CHECKING:
     from .inside import TableAround
+    from .tokenizers import Tokenizer
 
 Progress = Callable[[float], None]
 """Called with the fraction done, 0.0 to 1.0; what it raises stops the work."""
@@ -39,7 +41,8 @@ class Memory:
     """Bytes asked of malloc by one structure, from the engine's own allocator.
 
     `overhead_bytes` is a model of what glibc's malloc adds in headers and rounding; the other
-    figures are exact and do not include it.
+    figures are exact and do not include it. `mapped_bytes` are those of a file that is read where
+    it lies; the system holds them, once for all that use the file, and they are in no other figure.
     """
 
     live_bytes: int
@@ -53,6 +56,7 @@ class Memory:
     total_bytes: int
     allocations: int
     live_allocations: int
+    mapped_bytes: int
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ class NgramCache(Closing):
         self.n_min = n_min
         self.n_max = n_max
         self.load_report: LoadReport | None = None
-        self._is_constmap = False
+        self._kind: Static = "same"
         self._handle = _native.NativeCache.empty(toggles, n_min, n_max)
 
     # ---- making -------------------------------------------------------------------------------
@@ -102,6 +106,7 @@ class NgramCache(Closing):
         tokens: TokensLike,
         toggles: Toggles = NOCOPY.toggles,
         progress: Progress | None = None,
+        about: StaticAbout | None = None,
     ) -> NgramCache:
         """A static cache: the 2-grams of a whole corpus.
 
@@ -110,7 +115,9 @@ class NgramCache(Closing):
 
         Args:
             tokens: int ids, shape (n,).
-            progress: called with the fraction done; Ctrl-C is heard between slices.
+            progress: called with the fraction of the tokens counted; Ctrl-C is heard between
+                slices.
+            about: with static="ngc", what the file will say of itself.
         """
         array = as_tokens(tokens)
         counter = _native.NativeCounter()
@@ -120,7 +127,7 @@ class NgramCache(Closing):
                 if progress is not None:
                     progress(min(start + _SLICE_TOKENS, len(array)) / len(array))
             counter.finish()
-            return cls._from_counts(counter, toggles)
+            return cls._from_counts(counter, toggles, about)
         finally:
             counter.close()
 
@@ -129,11 +136,15 @@ class NgramCache(Closing):
         cls,
         counter: _native.NativeCounter,
         toggles: Toggles,
+        about: StaticAbout | None = None,
         progress: Progress | None = None,
     ) -> NgramCache:
         """A static cache of finished counts, in slices."""
         if toggles.static == "constmap":
             return cls._around(counter.to_constmap(toggles), toggles)
+        if toggles.static == "ngc":
+            about = about or StaticAbout.of(None)
+            return cls._around(build_static(counter, toggles, about, progress), toggles)
         cache = cls(toggles, n_min=2, n_max=2)
         try:
             n_grams = counter.facts()["n_grams"]
@@ -153,22 +164,28 @@ class NgramCache(Closing):
         toggles: Toggles = NOCOPY.toggles,
         static: bool = False,
         progress: Progress | None = None,
+        tokenizer: Tokenizer | None = None,
     ) -> NgramCache:
-        """Loads a cache file: llama.cpp's, or (static) the fork's constmap.
+        """Loads a cache file: llama.cpp's, or (static) the fork's constmap or our own, which is
+        mapped.
 
         Args:
-            static: hold 2-grams only; others are counted in `load_report.n_left_out`. With
-                toggles.static="constmap" llama.cpp's file is converted, and
+            static: hold 2-grams only; others are counted in `load_report.n_left_out`. A file that
+                is not of the kind of toggles.static is converted, and
                 `load_report.converted_seconds` says what that took.
+            tokenizer: of the text; a file that says it was counted with another one is refused.
 
         Raises:
             FormatError: the message names file, byte offset and what is wrong there.
+            InputError: a constmap is asked to become something else, or another tokenizer.
             OSError: the file cannot be read.
         """
         with open_file(path) as (file, _):
-            is_constmap = file.read(len(CONSTMAP_MAGIC)) == CONSTMAP_MAGIC
-        if is_constmap:
+            start = file.read(len(MAGIC))
+        if start == CONSTMAP_MAGIC:
             return cls._open_constmap(Path(path), toggles, static, progress)
+        if start == MAGIC:
+            return cls._open_packed(Path(path), toggles, static, progress, tokenizer)
         structure = _while_counting(toggles) if static else toggles
         cache = cls(structure, 2 if static else 1, 2 if static else 4)
         try:
@@ -176,7 +193,32 @@ class NgramCache(Closing):
         except BaseException:
             cache.close()
             raise
-        return cache._as_static(toggles) if static else cache
+        return cache._as_static(toggles, progress) if static else cache
+
+    @classmethod
+    def _open_packed(
+        cls,
+        path: Path,
+        toggles: Toggles,
+        static: bool,
+        progress: Progress | None,
+        tokenizer: Tokenizer | None,
+    ) -> NgramCache:
+        if not static:
+            raise InputError(f"{path} is a static cache: it holds 2-grams only; give it as one")
+        cache = cls._around(
+            open_static_file(path, toggles), toggles.set(static="ngc", ties="token")
+        )
+        try:
+            about, facts = cache.about, cache.facts()
+            if tokenizer is not None and about is not None:
+                about.refuse_other(tokenizer, str(path))
+            size = cache.memory().mapped_bytes
+            cache.load_report = LoadReport(size, facts["n_grams"], facts["n_followers"], 0)
+        except BaseException:
+            cache.close()
+            raise
+        return cache._as_static(toggles, progress)
 
     @classmethod
     def _open_constmap(
@@ -185,7 +227,7 @@ class NgramCache(Closing):
         if not static or toggles.static != "constmap":
             raise InputError(
                 f"{path} is a constmap file: it holds no keys, so it opens as a static cache with "
-                f"static=constmap and as nothing else; give the corpus or llama.cpp's file"
+                f"static=constmap and as nothing else; give the corpus, or llama.cpp's file or ours"
             )
         handle = _load_constmap(path, toggles, progress)
         cache = cls._around(handle, toggles)
@@ -196,25 +238,56 @@ class NgramCache(Closing):
 
     @classmethod
     def _around(cls, handle: _native.NativeCache, toggles: Toggles) -> NgramCache:
-        """A constmap around its handle."""
+        """A static cache that never changes, around its handle."""
         cache = cls.__new__(cls)
-        cache._is_constmap = True
+        cache._kind = toggles.static
         cache.toggles = toggles
         cache.n_min = cache.n_max = 2
         cache.load_report = None
         cache._handle = handle
         return cache
 
-    def _as_static(self, toggles: Toggles) -> NgramCache:
+    def _as_static(self, toggles: Toggles, progress: Progress | None) -> NgramCache:
         """This cache of 2-grams in the structure asked for; self is closed if it is another."""
-        if toggles.static == "same":
+        if toggles.static == self._kind:
             return self
         start = time.perf_counter()
         with self:
-            cache = self._around(self._handle.to_constmap(toggles), toggles)
+            cache = self.converted(toggles, progress)
         if self.load_report is not None:
             seconds = time.perf_counter() - start
             cache.load_report = replace(self.load_report, converted_seconds=seconds)
+        return cache
+
+    def converted(self, toggles: Toggles, progress: Progress | None = None) -> NgramCache:
+        """The same counts in another structure; this cache stays as it is.
+
+        Args:
+            progress: called with the fraction done; Ctrl-C is heard between slices.
+
+        Raises:
+            InputError: it is a constmap, which holds no keys, or holds more than the 2-grams of a
+                static cache.
+        """
+        if self.kind == "constmap":
+            raise InputError("a constmap holds no keys: it cannot become anything else")
+        if toggles.static != "same" and (self.n_min, self.n_max) != (2, 2):
+            raise InputError(f"static={toggles.static!r} holds 2-grams only")
+        if toggles.static == "constmap":
+            return self._around(self._handle.to_constmap(toggles), toggles)
+        if toggles.static == "ngc":
+            about = self.about or StaticAbout.of(None)
+            return self._around(build_static(self._handle, toggles, about, progress), toggles)
+        cache = NgramCache(toggles, self.n_min, self.n_max)
+        try:
+            cursor, n_done, n_grams = _native.new_cursor(), 0, self.n_grams
+            while n := cache._handle.take(self._handle, cursor, _SLICE_GRAMS):
+                n_done += n
+                if progress is not None:
+                    progress(n_done / n_grams)
+        except BaseException:
+            cache.close()
+            raise
         return cache
 
     # ---- counting -----------------------------------------------------------------------------
@@ -259,9 +332,15 @@ class NgramCache(Closing):
         return table_around(self, ngram, before, after)
 
     @property
-    def is_constmap(self) -> bool:
-        """Whether it is a static cache packed behind a fuse map: it cannot change or be listed."""
-        return self._is_constmap
+    def kind(self) -> Static:
+        """How it is held: "same" in the structure that its toggles say, or as a static cache that
+        never changes: "constmap", which cannot be listed either, or "ngc"."""
+        return self._kind
+
+    @property
+    def about(self) -> StaticAbout | None:
+        """What the file says of itself, if this is our own static file's structure."""
+        return about_of(self._handle)
 
     @property
     def n_grams(self) -> int:
@@ -291,21 +370,26 @@ class NgramCache(Closing):
         return np.concatenate(pieces) if pieces else np.zeros(0, dtype=NGRAM_DTYPE)
 
     def validate(self) -> None:
-        """Checks every invariant of the structure; NgramError says which is broken."""
+        """Checks every invariant of the structure; NgramError says which is broken. Our own file
+        is read whole, checksums included; FormatError says where it is damaged."""
+        if self.kind == "ngc":
+            while not self._handle.check_packed("the static file"):
+                pass
         self._handle.validate()
 
     # ---- files --------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str], progress: Progress | None = None) -> None:
-        """Writes llama.cpp's cache file, or a constmap its own, beside the target first, then
-        renamed.
+        """Writes llama.cpp's cache file, or a constmap its own, or a cache with static="ngc" ours,
+        beside the target first, then renamed.
 
         With chained maps the bytes are those a Linux build of llama.cpp would write for the same
         history; with others n-grams ascend, shorter ones first.
         """
-        if self.is_constmap:
+        whole = self._whole_file()
+        if whole is not None:
             with atomic_write(path) as file:
-                file.write(self._handle.constmap_bytes_view())
+                write_pieces(file, _pieces_of(whole), len(whole), progress)
             return
         facts = self._handle.facts()
         total = 20 * facts["n_grams"] + 8 * facts["n_followers"]
@@ -314,6 +398,12 @@ class NgramCache(Closing):
         save = self._handle.save_legacy if as_maps else self._handle.save_sorted
         with atomic_write(path) as file:
             write_pieces(file, save(_PIECE_BYTES), total, progress)
+
+    def _whole_file(self) -> memoryview | None:
+        """The bytes of a cache that is its own file; None for others."""
+        if self.kind == "constmap":
+            return self._handle.constmap_bytes_view()
+        return self._handle.packed_bytes_view() if self.kind == "ngc" else None
 
     # ---- life ---------------------------------------------------------------------------------
 
@@ -326,6 +416,11 @@ class NgramCache(Closing):
             return "<NgramCache, closed>"
         live = self._handle.memory()["live_bytes"]
         return f"<NgramCache of {self.n_min}- to {self.n_max}-grams, {live:,} bytes>"
+
+
+def _pieces_of(whole: memoryview) -> Iterator[memoryview]:
+    for start in range(0, len(whole), 16 * _PIECE_BYTES):
+        yield whole[start : start + 16 * _PIECE_BYTES]
 
 
 def write_pieces(
@@ -341,7 +436,7 @@ def write_pieces(
 
 
 def _while_counting(toggles: Toggles) -> Toggles:
-    """The structure in which a static cache is built: a constmap is made from compact arrays."""
+    """The structure in which a file is gathered: what is packed is made from compact arrays."""
     if toggles.static == "same":
         return toggles
     return toggles.set(static="same", outer="segmented", followers="sorted", ties="token")

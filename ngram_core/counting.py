@@ -10,10 +10,11 @@ from .caches import Memory, NgramCache, Progress, TokensLike, write_pieces
 from .closing import Closing
 from .errors import InputError
 from .files import atomic_write
+from .static_file import StaticAbout
 from .toggles import CONSTMAP, NOCOPY, Toggles
 
-FORMATS = ("legacy", "constmap")
-"""File formats that `save` writes: llama.cpp's, and the fork's."""
+FORMATS = ("ngc", "legacy", "constmap")
+"""File formats that `save` writes: our own, llama.cpp's, and the fork's."""
 
 
 class BigramCounter(Closing):
@@ -53,24 +54,37 @@ class BigramCounter(Closing):
         return Memory(**self._handle.memory())
 
     def cache(
-        self, toggles: Toggles = NOCOPY.toggles, progress: Progress | None = None
+        self,
+        toggles: Toggles = NOCOPY.toggles,
+        about: StaticAbout | None = None,
+        progress: Progress | None = None,
     ) -> NgramCache:
-        """A static cache in the structure asked for. Ends the counting; the counts stay."""
+        """A static cache in the structure asked for. Ends the counting; the counts stay.
+
+        Args:
+            about: with static="ngc", what the file will say of itself.
+            progress: called with the fraction done; Ctrl-C is heard between slices.
+        """
         self._handle.finish()
-        return NgramCache._from_counts(self._handle, toggles, progress)
+        return NgramCache._from_counts(self._handle, toggles, about, progress)
 
     def save(
-        self, path: str | PathLike[str], format: str = "legacy", progress: Progress | None = None
+        self,
+        path: str | PathLike[str],
+        format: str = "ngc",
+        progress: Progress | None = None,
+        about: StaticAbout | None = None,
     ) -> None:
         """Writes the static cache, beside the target first, then renamed. Ends the counting.
 
-        "legacy" gives the bytes that a Linux build of llama.cpp writes for the same stream.
+        "legacy" gives the bytes that a Linux build of llama.cpp writes for the same stream; "ngc"
+        says what `about` says, and has the same bytes for the same counts in whatever order.
         """
         if format not in FORMATS:
             raise InputError(f"there is no format {format!r}; there are: {', '.join(FORMATS)}")
         facts = self.facts()
-        if format == "constmap":
-            with self.cache(CONSTMAP.toggles) as cache:
+        if format != "legacy":
+            with self.cache(CONSTMAP.toggles.set(static=format), about, progress) as cache:
                 cache.save(path)
             return
         total = 20 * facts["n_grams"] + 8 * facts["n_followers"]

@@ -128,13 +128,13 @@ def check_structures(
     toggles: Toggles, static: NgramCache | None, dynamic: NgramCache | None
 ) -> None:
     """Refuses caches whose structure the rule's instance cannot read."""
-    if static is not None and (static.is_constmap or toggles.static == "constmap"):
-        if not (static.is_constmap and toggles.static == "constmap"):
-            raise InputError(
-                f"the toggles say static={toggles.static!r}, the static cache is "
-                f"{'a' if static.is_constmap else 'no'} constmap; open it with the same toggles"
-            )
-        static = None
+    if static is not None and static.kind != toggles.static:
+        raise InputError(
+            f"the toggles say static={toggles.static!r}, the static cache is {static.kind!r}; open "
+            "it with the same toggles"
+        )
+    if toggles.static != "same":
+        static = None  # it goes with any structure
     for name, cache in (("static", static), ("dynamic", dynamic)):
         if cache is None:
             continue

@@ -14,7 +14,7 @@ from .errors import InputError
 Outer = Literal["chained", "segmented", "dense"]
 Followers = Literal["chained", "sorted"]
 Search = Literal["fixed", "lower_bound", "linear", "simd"]
-Static = Literal["same", "constmap"]
+Static = Literal["same", "constmap", "ngc"]
 Hash = Literal["xor", "mixed"]
 Ties = Literal["library", "token"]
 Score = Literal["int32", "exact"]
@@ -30,13 +30,14 @@ class Toggles:
             entries in segments, or over one dense array that doubles.
         followers: what holds the followers of one n-gram: a hash map, or a sorted array.
         search: how a token is found in a sorted array; without meaning for hash maps.
-        static: how the static cache is held: the same as the others, or as a constmap, packed
-            arrays behind a verified binary fuse map.
+        static: how the static cache is held: the same as the others; as a constmap, packed
+            arrays behind a verified binary fuse map; or as our own file "ngc", mapped, with sums
+            and most frequent followers beside the 2-grams.
         precheck: rows whose largest count fails the tests are not scored.
         hash: the hash of an n-gram; "xor" is llama.cpp's, symmetric one.
         ties: who wins an equal score: the "library" order of GNU libstdc++'s maps, as in a
-            Linux build of llama.cpp, or the smaller "token" id. Arrays, sorted or in a constmap,
-            have "token" only.
+            Linux build of llama.cpp, or the smaller "token" id. Arrays, sorted or in a constmap
+            or our file, have "token" only.
         score: "int32" multiplies in 32 bits, wrapping as llama.cpp does; "exact" in 64.
     """
 
@@ -58,8 +59,9 @@ class Toggles:
                 raise InputError(
                     f"toggle {name}={value!r} does not exist; choose one of: {choices}"
                 )
-        for name, arrays in (("followers", "sorted"), ("static", "constmap")):
-            if self.ties == "library" and getattr(self, name) == arrays:
+        for name, maps in (("followers", "chained"), ("static", "same")):
+            arrays = getattr(self, name)
+            if self.ties == "library" and arrays != maps:
                 raise InputError(
                     f"ties='library' is a hash map's order; with {name}={arrays!r} set ties='token'"
                 )

@@ -15,9 +15,9 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("-o", dest="output", type=a_path, metavar="OUT", required=True)
     parser.add_argument(
         "--format",
-        default="legacy",
+        default="ngc",
         metavar="F",
-        help="legacy (default): llama.cpp's file, or constmap",
+        help="ngc (default): our own, mapped; legacy: llama.cpp's; or constmap",
     )
     parser.set_defaults(run=run, parser=parser)
 
@@ -26,8 +26,9 @@ def run(arguments: Namespace) -> None:
     from ..counting import FORMATS, BigramCounter
     from ..errors import InputError
     from ..files import write_beside
+    from ..static_file import StaticAbout
     from .bar import Bar
-    from .inputs import token_blocks_of
+    from .inputs import source_name, token_blocks_of, tokenizer_of
 
     if arguments.format not in FORMATS:
         raise UsageError(
@@ -35,8 +36,9 @@ def run(arguments: Namespace) -> None:
         )
     # Opened first: a place that cannot be written should show before the long work.
     with write_beside(arguments.output) as beside, BigramCounter() as counter:
+        tokenizer = tokenizer_of(arguments)
         with Bar("counting") as bar:
-            for block in token_blocks_of(arguments, bar):
+            for block in token_blocks_of(arguments, tokenizer, bar):
                 counter.add(block)
         if counter.n_tokens < 3:
             raise InputError(
@@ -45,7 +47,8 @@ def run(arguments: Namespace) -> None:
             )
         facts = counter.facts()
         with Bar("writing") as bar:
-            counter.save(beside, arguments.format, progress=bar)
+            about = StaticAbout.of(tokenizer, source_name(arguments))
+            counter.save(beside, arguments.format, progress=bar, about=about)
         size = os.path.getsize(beside)
         n_tokens = counter.n_tokens
     print(

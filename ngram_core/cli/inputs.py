@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import corpora
 from ..errors import InputError
+from ..files import open_file
 from ..token_files import read_token_blocks, read_tokens
 from ..tokenizers import DEFAULT, Tokenizer, Tokens, get_tokenizer
 from .bar import Bar
@@ -37,17 +39,34 @@ def tokens_of(arguments: Namespace) -> tuple[Tokens, Tokenizer | None]:
     return tokens, tokenizer
 
 
-def token_blocks_of(arguments: Namespace, progress: Progress) -> Iterator[Tokens]:
+def tokenizer_of(arguments: Namespace) -> Tokenizer | None:
+    """What the tokens of --tokens or --text are of, None if that is not known."""
+    if arguments.tokens is not None and arguments.tokenizer is None:
+        return None
+    return get_tokenizer(DEFAULT if arguments.tokenizer is None else arguments.tokenizer)
+
+
+def source_name(arguments: Namespace) -> str:
+    """The files that --tokens or --text name, without their folders."""
+    paths = arguments.tokens or arguments.text
+    names = [
+        Path(path).name or str(path) for path in ([paths] if isinstance(paths, str) else paths)
+    ]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more
+
+
+def token_blocks_of(
+    arguments: Namespace, tokenizer: Tokenizer | None, progress: Progress
+) -> Iterator[Tokens]:
     """The same tokens in blocks, so that a corpus may be larger than memory."""
     if arguments.tokens is not None:
-        known = arguments.tokenizer is not None
-        tokenizer = get_tokenizer(arguments.tokenizer) if known else None
         n_vocab = None if tokenizer is None or tokenizer.grows else tokenizer.n_vocab
         yield from read_token_blocks(arguments.tokens, n_vocab, progress)
         return
     paths = [arguments.text] if isinstance(arguments.text, str) else arguments.text
     text = corpora.from_files(paths)
-    tokenizer = get_tokenizer(DEFAULT if arguments.tokenizer is None else arguments.tokenizer)
+    assert tokenizer is not None, "a text is encoded by something"
     done = 0
 
     def told() -> Iterator[bytes]:
@@ -60,12 +79,22 @@ def token_blocks_of(arguments: Namespace, progress: Progress) -> Iterator[Tokens
     yield from tokenizer.encode_blocks(told(), text.name)
 
 
-def open_cache(path: str, toggles: Toggles, static: bool = False) -> NgramCache:
-    """A cache file, with a note on stderr about what a static cache leaves out."""
+def open_cache(
+    path: str, toggles: Toggles, static: bool = False, tokenizer: Tokenizer | None = None
+) -> NgramCache:
+    """A cache file, with notes on stderr about what a static cache leaves out or cannot give."""
     from ..caches import NgramCache
+    from ..static_file import MAGIC
 
     with Bar("loading") as bar:
-        cache = NgramCache.open(path, toggles, static=static, progress=bar)
+        cache = NgramCache.open(path, toggles, static=static, progress=bar, tokenizer=tokenizer)
+    if toggles.ties == "library":
+        with open_file(path) as (file, _):
+            if file.read(len(MAGIC)) == MAGIC:
+                note(
+                    f"{path!r} does not keep the order of llama.cpp's maps: with ties=library equal"
+                    " scores may fall to other tokens than there; a legacy file keeps it"
+                )
     left_out = cache.load_report.n_left_out if cache.load_report else 0
     if left_out:
         note(f"{path!r} holds {left_out:,} n-grams that are not of 2 tokens; they are left out")

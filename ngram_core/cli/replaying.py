@@ -14,7 +14,7 @@ from ..caches import NgramCache
 from ..replay import Replay, Sample
 from ..rule import Rule
 from ..toggles import Toggles
-from ..tokenizers import Tokens
+from ..tokenizers import Tokenizer, Tokens
 from .bar import Bar
 from .inputs import open_cache
 
@@ -95,10 +95,12 @@ def replay(
     rule: Rule,
     drafts: BinaryIO | None,
     save_dynamic: Path | None,
+    tokenizer: Tokenizer | None,
 ) -> Result:
     """Replay `tokens` as the arguments of `stats` say.
 
     Args:
+        tokenizer: what the tokens are of, None if that is not known.
         drafts: where a line for each draft call goes.
         save_dynamic: where the dynamic cache goes at the end.
     """
@@ -106,7 +108,7 @@ def replay(
         started = time.perf_counter_ns()
         static = dynamic = None
         if arguments.static:
-            static = stack.enter_context(open_cache(arguments.static, toggles, static=True))
+            static = stack.enter_context(open_cache(arguments.static, toggles, True, tokenizer))
         if arguments.dynamic:
             dynamic = stack.enter_context(open_cache(arguments.dynamic, toggles))
         load_ns = time.perf_counter_ns() - started

@@ -98,7 +98,7 @@ def run(arguments: Namespace) -> None:
             rule = dataclasses.replace(rule, eos=tokenizer.eos)
             if tokenizer.grows and (arguments.static or arguments.dynamic):
                 note(f"ids of {tokenizer.name!r} hang on the text: caches must be of this same one")
-        result = replaying.replay(arguments, tokens, toggles, rule, drafts, dynamic)
+        result = replaying.replay(arguments, tokens, toggles, rule, drafts, dynamic, tokenizer)
     print(json.dumps(result.as_json(arguments), indent=2) if arguments.json else result.as_text())
 
 

@@ -81,7 +81,7 @@ def fuse_look_up(cache: NgramCache, ngram: TokensLike) -> FuseLookup:
     (2, 'absent')
     """
     array = as_ngram(ngram, 2)
-    if not cache.is_constmap:
+    if cache.kind != "constmap":
         raise InputError("this cache is no constmap; build or open it with static='constmap'")
     fields = _native.fuse_look_up(cache._handle, array)
     first, second = array.tolist()

@@ -85,7 +85,7 @@ def table_around(table: Table, ngram: TokensLike, before: int = 2, after: int = 
     """
     array = as_ngram(ngram)
     before, after = as_count(before, "before", 0, 4096), as_count(after, "after", 0, 4096)
-    _refuse_constmap(table)
+    _refuse_static(table)
     facts, places, touches = _native.table_around(handle_of(table), array, before, after)
     whole = touches[touches["part"] == 0]
     what = [TOUCHED[int(code)] for code in whole["what"]]
@@ -116,7 +116,7 @@ def table_report(table: Table) -> TableReport:
     >>> ng.inside.table_report(cache).n_sharing  # (1, 2) and (2, 1)
     2
     """
-    _refuse_constmap(table)
+    _refuse_static(table)
     facts = _native.table_facts(handle_of(table))
     n_grams, most = facts["n_grams"], facts["most_sharing"]
     return TableReport(
@@ -132,9 +132,10 @@ def table_report(table: Table) -> TableReport:
     )
 
 
-def _refuse_constmap(table: Table) -> None:
-    if isinstance(table, NgramCache) and table.is_constmap:
-        raise InputError("a constmap has no table of n-grams; see ng.inside.fuse_look_up")
+def _refuse_static(table: Table) -> None:
+    if isinstance(table, NgramCache) and table.kind != "same":
+        hint = "; see ng.inside.fuse_look_up" if table.kind == "constmap" else ""
+        raise InputError(f"a static cache of kind {table.kind!r} has no table of this kind{hint}")
 
 
 def _tokens(slots: tuple[int, ...]) -> tuple[int, ...]:

@@ -30,7 +30,7 @@ class Setting:
         toggles = self.toggles
         if self.size_mb == 0:
             return (0,)
-        if toggles.static == "constmap":  # it has a hash and arrays of its own
+        if toggles.static != "same":  # it has a hash and arrays of its own
             return self.size_mb, toggles.static
         return self.size_mb, toggles.static, toggles.outer, toggles.followers, toggles.hash
 

@@ -61,7 +61,7 @@ def _count(material: Material, size_mb: int, counter: BigramCounter, tell: Tell)
 
 def filling(counts: Counts, toggles: Toggles) -> Job[NgramCache]:
     """Puts counts into the structure that the toggles ask for; the counts stay."""
-    return Job(lambda tell: counts.counter.cache(toggles, tell), NgramCache.close)
+    return Job(lambda tell: counts.counter.cache(toggles, progress=tell), NgramCache.close)
 
 
 class StaticStore:

@@ -1,0 +1,36 @@
+/* ngc_packed_cache.h - the packed static cache as an object; shared by its files. */
+#ifndef NGC_PACKED_CACHE_H
+#define NGC_PACKED_CACHE_H
+
+#include "ngc_packed_format.h"
+
+typedef struct packed_cache {
+    ngc_cache head;
+    packed_head file;
+    const uint8_t *bytes; /* the whole file, borrowed, or within `block` */
+    uint8_t *block;       /* NULL: the bytes are borrowed */
+    size_t block_bytes;
+    const uint8_t *lines;
+    uint64_t n_lines;
+    const uint8_t *followers;
+    uint64_t followers_bytes; /* up to the pad */
+    uint64_t tag_mask;
+    /* How far checking has come. */
+    ngc_fault fault;
+    ngc_status status;
+    uint32_t section;
+    uint64_t done_bytes;
+    packed_sum sum;
+    uint64_t n_lines_checked;
+    uint64_t n_grams_seen;
+    uint64_t n_followers_seen;
+    uint64_t n_counted_seen;
+} packed_cache;
+
+/* A cache over a file's bytes; `block`, if any, is freed with it. On failure the block stays the
+ * caller's. */
+ngc_status ngc_packed_wrap(const ngc_toggles *toggles, const uint8_t *bytes, size_t n_bytes,
+                           uint8_t *block, size_t block_bytes, ngc_cache **out,
+                           ngc_fault *fault);
+
+#endif
