@@ -60,14 +60,18 @@ ngc_status ngc_check_rule(const ngc_rule *rule)
     return good ? NGC_OK : NGC_BAD_ARGUMENT;
 }
 
+static int can_be_dynamic(const ngc_toggles *toggles, const ngc_cache *cache)
+{
+    return cache->operations->update != NULL && ngc_same_structure(toggles, &cache->toggles);
+}
+
 /* A cache that never changes goes with every structure of the others; "same" must be the same. */
 static int can_be_static(const ngc_toggles *toggles, const ngc_cache *cache)
 {
-    if (cache->operations->update == NULL) {
-        return toggles->static_cache == cache->toggles.static_cache;
-    }
-    return toggles->static_cache == NGC_STATIC_SAME &&
-           ngc_same_structure(toggles, &cache->toggles);
+    return toggles->static_cache == NGC_STATIC_SAME
+               ? can_be_dynamic(toggles, cache)
+               : cache->operations->update == NULL &&
+                     toggles->static_cache == cache->toggles.static_cache;
 }
 
 ngc_status ngc_drafter_new(const ngc_toggles *toggles, const ngc_rule *rule,
@@ -83,7 +87,7 @@ ngc_status ngc_drafter_new(const ngc_toggles *toggles, const ngc_rule *rule,
         return status;
     }
     if ((static_cache != NULL && !can_be_static(toggles, static_cache)) ||
-        (dynamic_cache != NULL && !ngc_same_structure(toggles, &dynamic_cache->toggles))) {
+        (dynamic_cache != NULL && !can_be_dynamic(toggles, dynamic_cache))) {
         return NGC_UNSUPPORTED;
     }
     ngc_drafter *drafter = calloc(1, sizeof *drafter);

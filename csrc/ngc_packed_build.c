@@ -733,21 +733,26 @@ ngc_status ngc_packed_step(ngc_packed_builder *self, size_t n_grams, int32_t *do
     return status;
 }
 
+/* How much of its phase is done. */
+static double done_of_phase(const ngc_packed_builder *self)
+{
+    size_t all = self->phase == GATHER                            ? self->own.n_grams
+                 : self->phase == COUNT || self->phase == ORDER ? self->counts->n_grams
+                                                                  : (size_t)self->head.n_homes;
+    return all == 0 || self->at > all ? 0 : (double)self->at / (double)all;
+}
+
 double ngc_packed_fraction(const ngc_packed_builder *self)
 {
-    static const double share[] = {0.25, 0, 0.05, 0.1, 0.05, 0.2, 0.3, 0.05, 0};
-    double fraction = 0, all = 0;
-    for (int i = self->source == NULL; i < DONE; i++) {
-        double n_all = i == GATHER                   ? (double)self->own.n_grams
-                       : i == COUNT || i == ORDER ? (double)self->counts->n_grams
-                                                     : (double)self->head.n_homes;
-        double part = i < (int)self->phase                  ? 1
-                      : i == (int)self->phase && n_all > 0 ? (double)self->at / n_all
-                                                            : 0;
-        fraction += share[i] * part;
+    static const double share[DONE] = {0.25, 0, 0.05, 0.1, 0.05, 0.2, 0.3, 0.05}; /* measured */
+    phase first = self->source == NULL ? PLAN : GATHER;
+    double before = 0, all = 0;
+    for (phase i = first; i < DONE; i++) {
+        before += i < self->phase ? share[i] : 0;
         all += share[i];
     }
-    return fraction / all;
+    double now = self->phase < DONE ? share[self->phase] * done_of_phase(self) : 0;
+    return (before + now) / all;
 }
 
 ngc_status ngc_packed_take(ngc_packed_builder *self, ngc_cache **out)

@@ -96,6 +96,7 @@ class NgramCache(Closing):
         self.n_max = n_max
         self.load_report: LoadReport | None = None
         self._kind: Static = "same"
+        self._where = "the cache"  # what a message calls it
         self._handle = _native.NativeCache.empty(toggles, n_min, n_max)
 
     # ---- making -------------------------------------------------------------------------------
@@ -207,7 +208,7 @@ class NgramCache(Closing):
         if not static:
             raise InputError(f"{path} is a static cache: it holds 2-grams only; give it as one")
         cache = cls._around(
-            open_static_file(path, toggles), toggles.set(static="ngc", ties="token")
+            open_static_file(path, toggles), toggles.set(static="ngc", ties="token"), str(path)
         )
         try:
             about, facts = cache.about, cache.facts()
@@ -237,10 +238,13 @@ class NgramCache(Closing):
         return cache
 
     @classmethod
-    def _around(cls, handle: _native.NativeCache, toggles: Toggles) -> NgramCache:
+    def _around(
+        cls, handle: _native.NativeCache, toggles: Toggles, where: str = "the static cache"
+    ) -> NgramCache:
         """A static cache that never changes, around its handle."""
         cache = cls.__new__(cls)
         cache._kind = toggles.static
+        cache._where = where
         cache.toggles = toggles
         cache.n_min = cache.n_max = 2
         cache.load_report = None
@@ -373,7 +377,7 @@ class NgramCache(Closing):
         """Checks every invariant of the structure; NgramError says which is broken. Our own file
         is read whole, checksums included; FormatError says where it is damaged."""
         if self.kind == "ngc":
-            while not self._handle.check_packed("the static file"):
+            while not self._handle.check_packed(self._where):
                 pass
         self._handle.validate()
 

@@ -135,6 +135,11 @@ def check_structures(
         )
     if toggles.static != "same":
         static = None  # it goes with any structure
+    if dynamic is not None and dynamic.kind != "same":
+        raise InputError(
+            f"the dynamic cache is a static one, {dynamic.kind!r}, which never changes; open a "
+            "dynamic cache of llama.cpp, or give it as the static one"
+        )
     for name, cache in (("static", static), ("dynamic", dynamic)):
         if cache is None:
             continue

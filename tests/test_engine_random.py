@@ -29,7 +29,7 @@ from ngram_core.trace import Step
 STRUCTURES = {
     "outer": ["chained", "segmented", "dense"],
     "followers": ["chained", "sorted"],
-    "static": ["same", "constmap"],
+    "static": ["same", "constmap", "ngc"],
     "hash": ["xor", "mixed"],
     "copy_followers": [False, True],
     "precheck": [False, True],

@@ -45,6 +45,8 @@ const ngc_toggles *toggles_at(size_t i)
         TOGGLES(0, DENSE, SORTED, LINEAR, SAME, 1, XOR, TOKEN, EXACT),
         TOGGLES(1, DENSE, SORTED, SIMD, CONSTMAP, 0, MIXED, TOKEN, EXACT),
         TOGGLES(0, CHAINED, SORTED, SIMD, SAME, 1, MIXED, TOKEN, INT32),
+        TOGGLES(1, CHAINED, CHAINED, FIXED, NGC, 0, XOR, TOKEN, INT32),
+        TOGGLES(0, SEGMENTED, SORTED, FIXED, NGC, 1, MIXED, TOKEN, EXACT),
     };
     return i < LENGTH(all) ? &all[i] : NULL;
 }
@@ -88,13 +90,39 @@ ngc_cache *counted(const ngc_toggles *toggles, int32_t n_min, int32_t n_max, con
 ngc_cache *counted_static(const ngc_toggles *toggles, const int32_t *corpus, size_t length)
 {
     ngc_cache *cache = counted(toggles, 2, 2, corpus, length);
-    if (toggles->static_cache == NGC_STATIC_CONSTMAP) {
-        ngc_cache *packed;
-        CHECK_OK(ngc_constmap_build(toggles, cache, &packed));
-        ngc_cache_free(cache);
-        return packed;
+    if (toggles->static_cache == NGC_STATIC_SAME) {
+        return cache;
     }
-    return cache;
+    ngc_cache *fixed;
+    if (toggles->static_cache == NGC_STATIC_CONSTMAP) {
+        CHECK_OK(ngc_constmap_build(toggles, cache, &fixed));
+    } else {
+        CHECK_OK(pack(toggles, cache, NULL, 0, 1000, &fixed));
+    }
+    ngc_cache_free(cache);
+    return fixed;
+}
+
+ngc_status pack(const ngc_toggles *toggles, const ngc_cache *cache, const ngc_counter *counter,
+                int64_t n_vocab, size_t n_at_once, ngc_cache **out)
+{
+    ngc_packed_about about = {.n_vocab = n_vocab, .tokenizer = "t", .corpus = "some text"};
+    ngc_packed_builder *builder;
+    *out = NULL;
+    ngc_status status = cache != NULL
+                            ? ngc_packed_begin(toggles, cache, &about, &builder)
+                            : ngc_packed_begin_counts(toggles, counter, &about, &builder);
+    CHECK((status == NGC_OK) == (builder != NULL));
+    for (int32_t done = 0; status == NGC_OK && !done;) {
+        status = ngc_packed_step(builder, n_at_once, &done);
+        double fraction = ngc_packed_fraction(builder);
+        CHECK(status != NGC_OK || (fraction >= 0 && fraction <= 1));
+    }
+    if (status == NGC_OK) {
+        status = ngc_packed_take(builder, out);
+    }
+    ngc_packed_builder_free(builder);
+    return status;
 }
 
 uint8_t *saved(const ngc_cache *cache, size_t *bytes)

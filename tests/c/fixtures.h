@@ -38,6 +38,10 @@ ngc_cache *counted(const ngc_toggles *toggles, int32_t n_min, int32_t n_max, con
 /* The static cache of a corpus, of the kind that the toggles ask for. */
 ngc_cache *counted_static(const ngc_toggles *toggles, const int32_t *corpus, size_t length);
 
+/* Our own static file's structure, from a cache or from counts, so many 2-grams at once. */
+ngc_status pack(const ngc_toggles *toggles, const ngc_cache *cache, const ngc_counter *counter,
+                int64_t n_vocab, size_t n_at_once, ngc_cache **out);
+
 /* A cache's file as one block of *bytes bytes, to be freed. */
 uint8_t *saved(const ngc_cache *cache, size_t *bytes);
 

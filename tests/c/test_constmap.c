@@ -123,6 +123,7 @@ void test_constmap_as_a_static_cache(void)
     CHECK_EQUAL(ngc_drafter_new(&same, &rule, packed, NULL, &drafter), NGC_UNSUPPORTED);
     CHECK_EQUAL(ngc_drafter_new(&constmap, &rule, plain, NULL, &drafter), NGC_UNSUPPORTED);
     CHECK_EQUAL(ngc_drafter_new(&constmap, &rule, NULL, packed, &drafter), NGC_UNSUPPORTED);
+    CHECK_EQUAL(ngc_drafter_new(toggles_at(0), &rule, NULL, packed, &drafter), NGC_UNSUPPORTED);
     CHECK_OK(ngc_drafter_new(&constmap, &rule, packed, NULL, &drafter));
     ngc_drafter_free(drafter);
     ngc_cache_free(packed);

@@ -232,6 +232,12 @@ static void prepare_unchecked(world *world)
     ngc_cache_free(packed);
 }
 
+static void prepare_packed(world *world)
+{
+    prepare_pairs(world);
+    CHECK_OK(pack(world->toggles, world->cache, NULL, 0, 100, &world->packed));
+}
+
 static void prepare_counter(world *world)
 {
     CHECK_OK(ngc_counter_new(&world->counter));
@@ -342,10 +348,45 @@ static ngc_status replay_all(world *world)
     return ngc_replay_advance(world->replay, -1, -1, &world->sample);
 }
 
-static ngc_status pack(world *world)
+static ngc_status pack_constmap(world *world)
 {
     ngc_status status = ngc_constmap_build(world->toggles, world->cache, &world->packed);
     CHECK((status == NGC_OK) == (world->packed != NULL));
+    return status;
+}
+
+static ngc_status pack_ours(world *world)
+{
+    return pack(world->toggles, world->cache, NULL, 0, 7, &world->packed);
+}
+
+static ngc_status pack_our_counts(world *world)
+{
+    return pack(world->toggles, NULL, world->counter, 0, 7, &world->packed);
+}
+
+/* Back from our own file's structure; what was put in before it failed is thrown away. */
+static ngc_status unpack(world *world)
+{
+    ngc_cursor cursor = {0};
+    size_t n_done;
+    ngc_cache *cache;
+    ngc_status status = ngc_cache_new(world->toggles, 2, 2, &cache);
+    status = status == NGC_OK ? ngc_cache_take(cache, world->packed, &cursor, SIZE_MAX, &n_done)
+                              : status;
+    ngc_cache_free(cache);
+    return status;
+}
+
+static ngc_status open_ours(world *world)
+{
+    size_t bytes;
+    const uint8_t *file = ngc_packed_bytes_view(world->packed, &bytes);
+    ngc_fault fault;
+    ngc_cache *opened;
+    ngc_status status = ngc_packed_open(world->toggles, file, bytes, &opened, &fault);
+    CHECK((status == NGC_OK) == (opened != NULL));
+    ngc_cache_free(opened);
     return status;
 }
 
@@ -411,12 +452,20 @@ void test_no_memory_for_caches(void)
 
 void test_no_memory_for_constmaps_and_counters(void)
 {
-    check_scenario(prepare_pairs, pack, false, 4);
+    check_scenario(prepare_pairs, pack_constmap, false, 4);
     check_scenario(prepare_unchecked, check_packed, false, 1);
     check_scenario(prepare_counter, add_to_counter, false, 3);
     check_scenario(prepare_nothing, count_and_save, true, 10);
     check_scenario(prepare_finished, fill_from_counter, true, 20);
     check_scenario(prepare_finished, pack_counts, false, 4);
+}
+
+void test_no_memory_for_packed_caches(void)
+{
+    check_scenario(prepare_pairs, pack_ours, false, 8);
+    check_scenario(prepare_finished, pack_our_counts, false, 6);
+    check_scenario(prepare_packed, open_ours, false, 1);
+    check_scenario(prepare_packed, unpack, false, 20);
 }
 
 void test_no_memory_for_drafting(void)

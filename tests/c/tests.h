@@ -42,6 +42,15 @@
     TEST(constmap_as_a_static_cache) \
     TEST(constmap_with_any_byte_changed) \
     TEST(constmap_cut_at_any_byte) \
+    TEST(packed_holds_what_it_was_built_from) \
+    TEST(packed_bytes_do_not_depend_on_order) \
+    TEST(packed_takes_crowds_and_giants) \
+    TEST(packed_says_what_it_was_told) \
+    TEST(packed_refuses_what_it_cannot) \
+    TEST(packed_as_a_static_cache) \
+    TEST(packed_becomes_any_structure) \
+    TEST(packed_with_any_byte_changed) \
+    TEST(packed_cut_at_any_byte) \
     TEST(counter_counts_as_a_cache_does) \
     TEST(counter_fills_a_constmap) \
     TEST(counter_refuses_what_it_cannot) \
@@ -52,6 +61,7 @@
     TEST(views_refuse_what_they_cannot_show) \
     TEST(no_memory_for_caches) \
     TEST(no_memory_for_constmaps_and_counters) \
+    TEST(no_memory_for_packed_caches) \
     TEST(no_memory_for_drafting) \
     TEST(no_memory_for_replays) \
     TEST(no_memory_for_views) \

@@ -45,7 +45,7 @@ static inline ngc_toggles take_toggles(input *input, int32_t score)
     ngc_toggles toggles = {
         .outer = structure % 3,
         .followers = structure / 3 % 2,
-        .static_cache = structure / 6 % 2,
+        .static_cache = structure / 6 % 2, /* our own file has a fuzzer of its own */
         .hash = structure / 12 % 2,
         .search = step % 4,
         .copy_followers = step / 4 % 2,
