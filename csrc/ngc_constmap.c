@@ -353,7 +353,7 @@ static ngc_span span_of(const constmap_cache *self, uint64_t at, uint64_t n_byte
     const uint8_t *bytes = self->bytes + at;
     return (ngc_span){
         .offset = (int64_t)at,
-        .value = n_bytes == 4 ? ngc_get_int32(bytes) : (int64_t)get_u64(bytes),
+        .value = n_bytes == 4 ? ngc_get_int32(bytes) : (int64_t)ngc_get_uint64(bytes),
         .gram = -1,
         .index = (int64_t)index,
         .n_bytes = (int32_t)n_bytes,

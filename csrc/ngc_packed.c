@@ -38,6 +38,7 @@ static packed_view view_of(const packed_cache *self, const uint8_t *record)
     }
     uint32_t token_bits = self->file.layout.token_bits;
     packed_view view = {
+        .entries = record,
         .length = (size_t)values.length,
         .sum = (int64_t)values.sum,
         .top_token = (int32_t)values.top_token,

@@ -27,7 +27,7 @@
 
 /* The followers of one 2-gram as they lie in the file. */
 typedef struct packed_view {
-    const uint8_t *entries; /* eight bytes can be read from each; unused if there is one follower */
+    const uint8_t *entries; /* eight bytes can be read from each; the record if that says it all */
     size_t length;          /* 0: there is none */
     int64_t sum;
     uint64_t entry_mask;
@@ -119,8 +119,10 @@ static inline void packed_view_record_copy(packed_view from, packed_view copy,
         ngc_record(recorder, NGC_TOUCH_COPY, copy.entries, copy.entries + i * from.entry_bytes,
                    from.entry_bytes, (int64_t)i, token);
     }
-    if (from.length == 1) { /* it stands in the record, which was touched */
-        ngc_record(recorder, NGC_TOUCH_COPIED, copy.entries, copy.entries, sizeof(ngc_pair), 0,
+    if (from.length == 1) { /* it stands in the record */
+        ngc_record(recorder, NGC_TOUCH_COPIED, from.entries, from.entries, sizeof(ngc_pair), 0,
+                   from.top_token);
+        ngc_record(recorder, NGC_TOUCH_COPY, copy.entries, copy.entries, sizeof(ngc_pair), 0,
                    from.top_token);
     }
 }

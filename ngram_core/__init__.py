@@ -21,6 +21,7 @@ from .drafter import Drafter
 from .errors import EngineMemoryError, FormatError, InputError, NgramError, StateError
 from .replay import Replay, Sample
 from .rule import LLAMA_CPP, Rule
+from .static_file import StaticAbout
 from .toggles import (
     CONSTMAP,
     INNERVECTOR,
@@ -66,6 +67,7 @@ __all__ = [
     "Sample",
     "Stage",
     "StateError",
+    "StaticAbout",
     "Step",
     "Toggles",
     "stage",

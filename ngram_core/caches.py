@@ -256,8 +256,11 @@ class NgramCache(Closing):
         if toggles.static == self._kind:
             return self
         start = time.perf_counter()
-        with self:
-            cache = self.converted(toggles, progress)
+        try:
+            with self:
+                cache = self.converted(toggles, progress)
+        except FormatError as error:
+            raise FormatError(f"{self._where}: it is damaged ({error}); copy it again") from None
         if self.load_report is not None:
             seconds = time.perf_counter() - start
             cache.load_report = replace(self.load_report, converted_seconds=seconds)

@@ -14,7 +14,7 @@ from test_engine_random import World, engine_drafter, examples, lengths, seeds, 
 import ngram_core as ng
 from ngram_core import inside
 
-VISITED = ("node", "slot", "cell")
+VISITED = ("line", "node", "slot", "cell")
 
 
 @examples(100)
