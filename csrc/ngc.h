@@ -693,8 +693,36 @@ enum {
     NGC_SPAN_N_KEYS = 13,
     NGC_SPAN_DATA = 14, /* index: number of the cell */
     NGC_SPAN_CHECK = 15,
-    NGC_SPAN_SUM = 16
+    NGC_SPAN_SUM = 16,
+    /* Our own file; see ngc_packed_format.h. */
+    NGC_SPAN_VERSION = 17,
+    NGC_SPAN_HEAD_BYTES = 18,
+    NGC_SPAN_FILE_BYTES = 19,
+    NGC_SPAN_N_GRAMS = 20,
+    NGC_SPAN_N_PAIRS = 21, /* of a 2-gram and a follower */
+    NGC_SPAN_N_COUNTED = 22,
+    NGC_SPAN_N_VOCAB = 23,
+    NGC_SPAN_N_SECTIONS = 24,
+    NGC_SPAN_N_HOMES = 25,
+    NGC_SPAN_WIDTH = 26,       /* of a record's field; index: which one */
+    NGC_SPAN_FINGERPRINT = 27, /* index: its place in it */
+    NGC_SPAN_SECTION_KIND = 28, /* index: of the section, as with the next three */
+    NGC_SPAN_SECTION_OFFSET = 29,
+    NGC_SPAN_SECTION_BYTES = 30,
+    NGC_SPAN_SECTION_SUM = 31,
+    NGC_SPAN_RECORD = 32, /* index: its number; the most frequent follower; detail: the 2-gram, lines
+                           * from home, followers, sum of counts, top count, place of the block,
+                           * 1 if that has a head */
+    NGC_SPAN_FREE_RECORD = 33,
+    NGC_SPAN_REACH = 34, /* index: of the line */
+    NGC_SPAN_ENTRY = 35, /* index: in its block; a follower; detail: the 2-gram, the count */
+    NGC_SPAN_TOP_COUNT = 36, /* a block's head is the number of followers, this, and the sum */
+    NGC_SPAN_COUNTS = 37,
+    NGC_SPAN_TEXT = 38, /* index: tokenizer, corpus, built by */
+    NGC_SPAN_SPARE = 39
 };
+
+enum { NGC_SPAN_DETAILS = 8 };
 
 typedef struct ngc_span {
     int64_t offset; /* in the file */
@@ -702,7 +730,8 @@ typedef struct ngc_span {
     int64_t gram;   /* number of the n-gram in the file, from 0; -1: the format does not say */
     int64_t index;
     int32_t n_bytes;
-    int32_t meaning; /* NGC_SPAN_... */
+    int32_t meaning;   /* NGC_SPAN_... */
+    int64_t detail[8]; /* of some meanings; else zeros */
 } ngc_span;
 
 /* How far a file was walked; it starts zeroed. */
@@ -721,6 +750,11 @@ ngc_status ngc_legacy_spans(const uint8_t *piece, size_t piece_bytes, uint64_t f
 /* The same of a constmap that was checked; its place is known at once. */
 ngc_status ngc_constmap_spans(const ngc_cache *cache, int64_t from, int64_t to, ngc_span *spans,
                               size_t capacity, size_t *n_spans);
+
+/* The same of our own file, as far as it is not damaged. `capacity` must be to - from + 2 or more:
+ * NGC_SMALL_BUFFER. Cost: among the followers, a walk over all records. */
+ngc_status ngc_packed_spans(const ngc_cache *cache, int64_t from, int64_t to, ngc_span *spans,
+                            size_t capacity, size_t *n_spans);
 
 /* The same draft as ngc_drafter_draft; writes the first `capacity` of *n_touches touches, in order. */
 ngc_status ngc_drafter_touches(ngc_drafter *drafter, int32_t n_draft, ngc_touch *touches,

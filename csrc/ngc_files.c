@@ -173,8 +173,14 @@ static void add_span(span_list *list, const uint8_t *bytes, int64_t offset, int6
         return;
     }
     if (list->n_spans < list->capacity) {
-        list->spans[list->n_spans] = (ngc_span){offset, ngc_get_int32(bytes), gram, index, 4,
-                                                meaning};
+        list->spans[list->n_spans] = (ngc_span){
+            .offset = offset,
+            .value = ngc_get_int32(bytes),
+            .gram = gram,
+            .index = index,
+            .n_bytes = 4,
+            .meaning = meaning,
+        };
     }
     list->n_spans++;
 }

@@ -3,6 +3,7 @@
  * The file is not read when it is opened: its head is checked, and no look-up leaves the file
  * whatever its bytes say. ngc_packed_check goes over all of it, for those who want to know.
  */
+#include "ngc_inside.h"
 #include "ngc_packed_cache.h"
 
 enum { SLICE_BYTES = 1 << 22, SLICE_LINES = 1 << 14 };
@@ -311,6 +312,17 @@ static void facts(const ngc_cache *cache, ngc_cache_facts *facts)
     facts->n_buckets = (int64_t)(self->n_lines * packed_records_a_line(&self->file.layout));
 }
 
+static int32_t search(const ngc_cache *cache, const ngc_key *key, int32_t token, int32_t search,
+                      size_t *length, ngc_recorder *recorder)
+{
+    packed_view view = ngc_key_length(key) == 2 ? ngc_packed_find(cache, key, NULL)
+                                                : packed_view_none();
+    *length = view.length;
+    return view.length == 0 ? 0 : packed_view_count(view, token, search, recorder);
+}
+
+static const ngc_inside_operations inside = {.search = search};
+
 /* What changes it is absent: ngc_cache.c answers NGC_UNSUPPORTED. */
 static const ngc_cache_operations operations = {
     .destroy = destroy,
@@ -319,6 +331,7 @@ static const ngc_cache_operations operations = {
     .facts = facts,
     .walk = walk,
     .broken = broken,
+    .inside = &inside,
 };
 
 ngc_status ngc_packed_wrap(const ngc_toggles *toggles, const uint8_t *bytes, size_t n_bytes,

@@ -147,7 +147,7 @@ NGC_INLINE int32_t packed_view_count(packed_view view, int32_t token, int32_t se
                                  view.entries + (base + half) * view.entry_bytes,
                                  view.entry_bytes, base + half, middle, middle < token);
         }
-        base += half & (size_t)-(ptrdiff_t)(middle <= token);
+        base += half & ngc_platform_opaque((size_t)-(ptrdiff_t)(middle <= token));
         length -= half;
     }
     uint64_t entry = packed_view_entry(view, base);

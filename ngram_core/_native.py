@@ -1067,10 +1067,19 @@ class LegacySpans:
 
 
 def constmap_spans(cache: NativeCache, start: int, end: int) -> npt.NDArray[np.void]:
+    return _spans(lib.ngc_constmap_spans, cache, start, end)
+
+
+def packed_spans(cache: NativeCache, start: int, end: int) -> npt.NDArray[np.void]:
+    return _spans(lib.ngc_packed_spans, cache, start, end)
+
+
+def _spans(tell: Any, cache: NativeCache, start: int, end: int) -> npt.NDArray[np.void]:
     n_spans = ffi.new("size_t *")
-    capacity = (end - start) // 4 + 2
+    capacity = end - start + 2  # some have one byte
     spans = _Records(SPAN_DTYPE, "ngc_span", capacity)
     with cache.use() as pointer:
-        status = lib.ngc_constmap_spans(pointer, start, end, spans.pointer, capacity, n_spans)
-        _check(status, "telling what bytes mean")
-    return spans.array[: n_spans[0]]
+        _check(
+            tell(pointer, start, end, spans.pointer, capacity, n_spans), "telling what bytes mean"
+        )
+    return spans.array[: n_spans[0]].copy()

@@ -7,7 +7,7 @@ to `_BY_MAGIC`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from .._native import MEANINGS, as_count
 from ..caches import CONSTMAP_MAGIC, NgramCache
 from ..errors import FormatError
 from ..files import open_file
+from ..static_file import MAGIC as NGC_MAGIC
+from ..static_file import open_static_file
 from ..toggles import CONSTMAP
 
 MOST_BYTES = 1 << 20
@@ -38,10 +40,16 @@ class FileSpan:
     #: llama.cpp's file: "token" (of an n-gram; -1: unused), "n_followers", "follower", "count".
     #: Constmap: "magic", "n_entries", "map_bytes", "follower", "count", "map_magic", "seed",
     #: "segment_length", "segment_count", "data_len", "n_keys", "data", "check", "sum".
+    #: Our own: numbers of the head by name; "record" (its most frequent follower), "free_record",
+    #: "reach", "entry" (a follower), before long lists "n_followers", "top_count" and "counts";
+    #: "text" (which one) and "spare".
     meaning: str
     value: int | str  #: a magic is text
     gram: int | None  #: number of the n-gram in the file; None where the format does not say
     index: int  #: of the token in its n-gram, the follower in its list, or the cell in its array
+    #: what else stands in its bits: of a record "first", "second" (the 2-gram), "lines_from_home",
+    #: "n_followers", "sum", "top_count", "place" (of its block) and "big"; of an entry "count"
+    detail: dict[str, int] = field(default_factory=dict)
 
 
 def file_spans(
@@ -54,10 +62,12 @@ def file_spans(
         length: at most 1 MiB.
 
     Cost: llama.cpp's file says nowhere where its records begin, so it is read from its start on;
-    a constmap is opened and checked whole.
+    a constmap is opened and checked whole; of our own, its lines are walked for a window among
+    the followers.
 
     Raises:
-        FormatError: it is broken before or in the window, in a constmap anywhere.
+        FormatError: it is broken before or in the window, in a constmap anywhere, in ours in its
+            head; damaged records of ours are "spare".
     """
     start = as_count(start, "start", 0, 2**62)
     length = as_count(length, "length", 0, MOST_BYTES)
@@ -97,17 +107,35 @@ def _constmap_spans(path: Path, start: int, end: int) -> npt.NDArray[np.void]:
         return _native.constmap_spans(cache._handle, start, end)
 
 
+def _packed_spans(path: Path, start: int, end: int) -> npt.NDArray[np.void]:
+    handle = open_static_file(path, CONSTMAP.toggles.set(static="ngc"))
+    try:
+        return _native.packed_spans(handle, start, end)
+    finally:
+        handle.close()
+
+
 _BY_MAGIC: dict[bytes, Callable[[Path, int, int], npt.NDArray[np.void]]] = {
     CONSTMAP_MAGIC: _constmap_spans,
+    NGC_MAGIC: _packed_spans,
 }
+
+_RECORD = ("first", "second", "lines_from_home", "n_followers", "sum", "top_count", "place", "big")
+_ENTRY = ("first", "second", "count")
+_TEXTS = ("tokenizer", "corpus", "built_by")
+_DETAILS = {"record": _RECORD, "entry": _ENTRY}
 
 
 def _span(record: np.void) -> FileSpan:
     meaning = MEANINGS[int(record["meaning"])]
     n_bytes, number = int(record["n_bytes"]), int(record["value"])
-    value: int | str = number if meaning in _SIGNED else number % (1 << 8 * n_bytes)
+    value: int | str = number
+    if meaning not in _SIGNED and n_bytes <= 8:
+        value = number % (1 << 8 * n_bytes)
     if meaning in _MAGICS:
-        value = number.to_bytes(8, "little", signed=True).decode("ascii", "replace")
+        value = number.to_bytes(8, "little", signed=True).decode("latin-1")
+    if meaning == "text":
+        value = _TEXTS[number]
     gram = int(record["gram"])
     return FileSpan(
         offset=int(record["offset"]),
@@ -116,4 +144,5 @@ def _span(record: np.void) -> FileSpan:
         value=value,
         gram=None if gram < 0 else gram,
         index=int(record["index"]),
+        detail=dict(zip(_DETAILS.get(meaning, ()), record["detail"].tolist(), strict=False)),
     )

@@ -67,6 +67,24 @@ static void draft_with(const ngc_toggles *toggles, const ngc_cache *cache)
     ngc_drafter_free(drafter);
 }
 
+/* What the bytes mean: of any window something is told, of whatever bytes. */
+static void tell_spans(const ngc_cache *cache)
+{
+    enum { WINDOW = 200 };
+    ngc_span spans[WINDOW + 2];
+    size_t bytes, n_spans;
+    MUST(ngc_packed_bytes_view(cache, &bytes) != NULL);
+    for (int64_t from = 0; from < (int64_t)bytes; from += WINDOW + (int64_t)bytes / 8) {
+        MUST(ngc_packed_spans(cache, from, from + WINDOW, spans, WINDOW + 2, &n_spans) == NGC_OK);
+        MUST(n_spans > 0 && spans[0].offset <= from);
+        for (size_t i = 0; i < n_spans; i++) {
+            MUST(spans[i].offset >= 0 && spans[i].n_bytes > 0);
+            MUST(spans[i].offset + spans[i].n_bytes <= (int64_t)bytes);
+            MUST(i == 0 || spans[i].offset >= spans[i - 1].offset);
+        }
+    }
+}
+
 static void use(const ngc_toggles *toggles, const ngc_cache *cache)
 {
     ngc_cursor cursor = {0};
@@ -80,6 +98,7 @@ static void use(const ngc_toggles *toggles, const ngc_cache *cache)
     for (size_t n = 1; n == 1;) {
         MUST(ngc_cache_walk(cache, &cursor, &ngram, 1, &n) == NGC_OK);
     }
+    tell_spans(cache);
     draft_with(toggles, cache);
 }
 
