@@ -58,8 +58,8 @@ static packed_view view_of(const packed_cache *self, const uint8_t *record)
 }
 
 /* The record with this home and remainder, NULL if there is none. */
-static const uint8_t *find_record(const packed_cache *self, const packed_place *place,
-                                  ngc_recorder *recorder)
+NGC_INLINE const uint8_t *find_record(const packed_cache *self, const packed_place *place,
+                                      ngc_recorder *recorder)
 {
     const packed_layout *layout = &self->file.layout;
     uint32_t n_records = packed_records_a_line(layout);
@@ -82,7 +82,7 @@ static const uint8_t *find_record(const packed_cache *self, const packed_place *
     return NULL;
 }
 
-packed_view ngc_packed_find(const ngc_cache *cache, const ngc_key *key, ngc_recorder *recorder)
+NGC_INLINE packed_view find(const ngc_cache *cache, const ngc_key *key, ngc_recorder *recorder)
 {
     const packed_cache *self = (const packed_cache *)cache;
     if ((uint32_t)key->tokens[0] >= self->file.n_vocab ||
@@ -93,6 +93,17 @@ packed_view ngc_packed_find(const ngc_cache *cache, const ngc_key *key, ngc_reco
                                          key->tokens[1]);
     const uint8_t *record = find_record(self, &place, recorder);
     return record == NULL ? packed_view_none() : view_of(self, record);
+}
+
+packed_view ngc_packed_find_plain(const ngc_cache *cache, const ngc_key *key)
+{
+    return find(cache, key, NULL);
+}
+
+packed_view ngc_packed_find_recorded(const ngc_cache *cache, const ngc_key *key,
+                                     ngc_recorder *recorder)
+{
+    return find(cache, key, recorder);
 }
 
 /* ---- walking ---- */

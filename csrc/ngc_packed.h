@@ -38,7 +38,17 @@ typedef struct packed_view {
 } packed_view;
 
 /* The followers of a 2-gram; none if it was not put in, or if what the file says of it cannot be. */
-packed_view ngc_packed_find(const ngc_cache *cache, const ngc_key *key, ngc_recorder *recorder);
+packed_view ngc_packed_find_plain(const ngc_cache *cache, const ngc_key *key);
+packed_view ngc_packed_find_recorded(const ngc_cache *cache, const ngc_key *key,
+                                     ngc_recorder *recorder);
+
+/* Where nothing is recorded, the recorder is the constant NULL, and this is the plain one. */
+NGC_INLINE packed_view ngc_packed_find(const ngc_cache *cache, const ngc_key *key,
+                                       ngc_recorder *recorder)
+{
+    return recorder == NULL ? ngc_packed_find_plain(cache, key)
+                            : ngc_packed_find_recorded(cache, key, recorder);
+}
 
 /* ---- as a view of followers: what the draft rule reads (ngc_scan.h) ---- */
 

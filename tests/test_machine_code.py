@@ -55,8 +55,8 @@ def test_a_branch_on_data_is_seen(tmp_path: Path, compiler: str, level: str, sea
 
 
 TIMED = re.compile(
-    r"(?:\w+_cache_(?:same|constmap)_pick|ngc_scan_\w+|ngc_top_\w+|ngc_constmap_find_plain"
-    r"|\w+_cache_(?:update|merge)|ngc_fuse_build)(?<!recorded)"
+    r"(?:\w+_cache_(?:same|constmap|ngc)_pick|ngc_scan_\w+|ngc_top_\w+"
+    r"|ngc_(?:constmap|packed)_find_plain|\w+_cache_(?:update|merge)|ngc_fuse_build)(?<!recorded)"
 )
 
 
@@ -65,7 +65,7 @@ TIMED = re.compile(
 def test_no_timed_function_knows_of_recording(tmp_path: Path, compiler: str) -> None:
     need(compiler, "objdump")
     plain, recorded = set(), set()
-    for name in ("chained", "flat", "scan", "constmap", "fuse"):
+    for name in ("chained", "flat", "scan", "constmap", "fuse", "packed"):
         obj = tmp_path / f"{name}.o"
         source = CSRC / f"ngc_{name}.c"
         run([compiler, "-std=c11", "-O3", "-DNDEBUG", f"-I{CSRC}", "-c", source, "-o", obj])
