@@ -15,7 +15,7 @@ from typing import Any
 
 import golden
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from libstdcpp_order import LibraryCache, library_ties
 from libstdcpp_order import merge as library_merge
@@ -47,9 +47,7 @@ BUSY = [HealthCheck.too_slow]
 
 def examples(quick: int) -> Any:
     if golden.SOAK:
-        return settings(
-            max_examples=20 * quick, deadline=None, print_blob=True, suppress_health_check=BUSY
-        )
+        return settings(max_examples=20 * quick, deadline=None, print_blob=True)
     return settings(
         max_examples=quick,
         deadline=None,
