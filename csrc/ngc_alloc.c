@@ -16,6 +16,23 @@ void *ngc_grow(ngc_allocator *allocator, void *block, size_t old_bytes, size_t n
     return bigger;
 }
 
+void *ngc_stretch(ngc_allocator *allocator, void *block, size_t old_bytes, size_t new_bytes,
+                  int kind)
+{
+    if (block == NULL) {
+        return ngc_alloc(allocator, new_bytes, kind);
+    }
+    if (allocator->fail_in > 0 && --allocator->fail_in == 0) {
+        return NULL;
+    }
+    void *bigger = realloc(block, new_bytes);
+    if (bigger != NULL) {
+        ngc_count_freed(allocator, 1, old_bytes, kind);
+        ngc_count_allocated(allocator, 1, new_bytes, kind);
+    }
+    return bigger;
+}
+
 void *ngc_shrink(ngc_allocator *allocator, void *block, size_t old_bytes, size_t new_bytes,
                  int kind)
 {

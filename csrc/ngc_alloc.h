@@ -97,6 +97,11 @@ NGC_INLINE void ngc_free(ngc_allocator *allocator, void *block, size_t bytes, in
 void *ngc_grow(ngc_allocator *allocator, void *block, size_t old_bytes, size_t new_bytes,
                int kind);
 
+/* The same for a block that may be stretched where it lies: a big one does not take its memory
+ * twice while it grows, where the system can move its pages. */
+void *ngc_stretch(ngc_allocator *allocator, void *block, size_t old_bytes, size_t new_bytes,
+                  int kind);
+
 /* The first new_bytes of a block, the rest given back; 0 frees it. */
 void *ngc_shrink(ngc_allocator *allocator, void *block, size_t old_bytes, size_t new_bytes,
                  int kind);

@@ -1,11 +1,13 @@
 /* ngc_counter.c - counts 3-grams in one flat table, then groups them into 2-grams with followers.
  *
- *     slots   | a b c packed in 63 bits, count, place of first occurrence | ...     16 bytes each
+ *     slots   | a b c packed in 63 bits and spread, count, place of first occurrence | ...
  *
  * A map of maps takes a node, buckets and headers for each 2-gram: 10 GB for 541 MB of text. Here a
- * pair takes 16 bytes in a table that is at least two fifths full. Token ids are packed as 21-bit
- * numbers, given out in the order of first appearance, so any ids will do. Each token costs one
- * look-up, and its cache miss is asked for some tokens ahead.
+ * pair takes a slot of 16 bytes in a table that is at least 64 % full: slots stand in the order of
+ * their spread keys, so that the table can be stretched by a quarter within its own block. Token
+ * ids are packed as 21-bit numbers, given out in the order of first appearance, so any ids will do.
+ * Each token costs one look-up, and its cache miss is asked for some tokens ahead. Grouping turns
+ * the slots into pairs where they are.
  */
 #include "ngc_counter.h"
 
@@ -15,11 +17,12 @@ enum {
     ID_BITS = 21,
     MOST_IDS = (1 << ID_BITS) - 1, /* the packed key 0 stays free: numbers begin at 1 */
     AHEAD = 24,                    /* tokens between asking for a slot and using it */
-    FIRST_SLOTS = 1 << 12
+    FIRST_SLOTS = 1 << 12,
+    SLACK = 256 /* slots behind the last home: no run goes round */
 };
 
 typedef struct slot {
-    uint64_t key; /* 0: empty */
+    uint64_t spread; /* of the packed key; 0: empty. While grouping: what slots are sorted by */
     uint32_t count;
     uint32_t first;
 } slot;
@@ -36,9 +39,9 @@ struct ngc_counter {
     ngc_allocator allocator;
     ids ids;
     slot *slots;
-    size_t n_slots; /* a power of two */
+    size_t n_homes; /* SLACK more slots stand behind them; 0: there are none */
     size_t length;
-    uint64_t last_two; /* packed */
+    uint64_t last_two; /* tokens, packed; of the first ones fewer */
     uint64_t n_tokens;
     int finished;
     ngc_status outcome; /* of finishing */
@@ -118,74 +121,122 @@ static uint64_t spread(uint64_t key)
     return key ^ (key >> 32);
 }
 
-static slot *home_of(const ngc_counter *counter, uint64_t key)
+/* The factor is the inverse of the one above, modulo 2^64. */
+static uint64_t unspread(uint64_t spread)
 {
-    return &counter->slots[spread(key) & (counter->n_slots - 1)];
+    return (spread ^ (spread >> 32)) * UINT64_C(0xf1de83e19937733d);
 }
 
-static slot *slot_of(const ngc_counter *counter, uint64_t key)
+static size_t home_in(uint64_t spread, size_t n_homes)
 {
-    slot *at = home_of(counter, key);
-    const slot *end = counter->slots + counter->n_slots;
-    while (at->key != 0 && at->key != key) {
-        at = at + 1 == end ? counter->slots : at + 1;
+    return (size_t)ngc_platform_multiply_high(spread, n_homes);
+}
+
+static size_t slots_bytes(size_t n_homes)
+{
+    return n_homes == 0 ? 0 : (n_homes + SLACK) * sizeof(slot);
+}
+
+/* Whether the slots, put into so many homes, leave one free at the end. */
+static bool would_fit(const ngc_counter *counter, size_t n_homes)
+{
+    size_t end = 0;
+    for (size_t i = 0; i < slots_bytes(counter->n_homes) / sizeof(slot); i++) {
+        if (counter->slots[i].spread != 0) {
+            size_t home = home_in(counter->slots[i].spread, n_homes);
+            end = (home > end ? home : end) + 1;
+        }
     }
-    return at;
+    return end < n_homes + SLACK;
+}
+
+/* Moves all slots to the end of the block, then each to its place, from the front: no place is
+ * behind where its slot stands by then, since all that follow fit behind it. */
+static void stretch(slot *slots, size_t n_old, size_t n_homes)
+{
+    size_t n_all = n_homes + SLACK, from = n_all, next = 0;
+    for (size_t i = n_old; i-- > 0;) {
+        if (slots[i].spread != 0) {
+            slots[--from] = slots[i];
+        }
+    }
+    for (; from < n_all; from++) {
+        slot moving = slots[from];
+        size_t home = home_in(moving.spread, n_homes);
+        size_t to = home > next ? home : next;
+        memset(slots + next, 0, (to - next) * sizeof *slots);
+        slots[to] = moving;
+        next = to + 1;
+    }
+    memset(slots + next, 0, (n_all - next) * sizeof *slots);
 }
 
 static ngc_status grow_slots(ngc_counter *counter)
 {
-    size_t n_slots = counter->n_slots == 0 ? FIRST_SLOTS : 2 * counter->n_slots;
-    slot *old = counter->slots;
-    size_t n_old = counter->n_slots;
-    slot *slots = ngc_alloc(&counter->allocator, n_slots * sizeof *slots, NGC_KIND_OTHER);
+    size_t n_old = slots_bytes(counter->n_homes) / sizeof(slot);
+    size_t n_homes = counter->n_homes == 0 ? FIRST_SLOTS : counter->n_homes / 4 * 5;
+    while (!would_fit(counter, n_homes)) {
+        n_homes *= 2; /* only for a text made for it */
+    }
+    slot *slots = ngc_stretch(&counter->allocator, counter->slots, slots_bytes(counter->n_homes),
+                              slots_bytes(n_homes), NGC_KIND_OTHER);
     if (slots == NULL) {
         return NGC_NO_MEMORY;
     }
-    ngc_platform_prefer_big_pages(slots, n_slots * sizeof *slots);
-    memset(slots, 0, n_slots * sizeof *slots);
+    ngc_platform_prefer_big_pages(slots, slots_bytes(n_homes));
     counter->slots = slots;
-    counter->n_slots = n_slots;
-    for (size_t i = 0; i < n_old; i++) {
-        if (old[i].key != 0) {
-            *slot_of(counter, old[i].key) = old[i];
-        }
-    }
-    ngc_free(&counter->allocator, old, n_old * sizeof *old, NGC_KIND_OTHER);
+    counter->n_homes = n_homes;
+    stretch(slots, n_old, n_homes);
     return NGC_OK;
 }
 
-static void count_key(ngc_counter *counter, uint64_t key, uint64_t at_token)
+/* Counts one key; false if its run has no room, and then nothing is done. */
+static bool count_key(ngc_counter *counter, uint64_t wanted, uint64_t at_token)
 {
-    slot *slot = slot_of(counter, key);
-    if (slot->key == 0) {
-        slot->key = key;
-        slot->first = (uint32_t)at_token;
+    slot *at = &counter->slots[home_in(wanted, counter->n_homes)];
+    while (at->spread != 0 && at->spread < wanted) {
+        at++;
+    }
+    if (at->spread != wanted) {
+        slot *end = at, *last = &counter->slots[counter->n_homes + SLACK - 1];
+        while (end->spread != 0) {
+            end++;
+        }
+        if (end == last) {
+            return false; /* it stays empty: runs are known to end there */
+        }
+        memmove(at + 1, at, (size_t)(end - at) * sizeof *at);
+        *at = (slot){wanted, 0, (uint32_t)at_token};
         counter->length++;
     }
-    slot->count += slot->count < INT32_MAX;
+    at->count += at->count < INT32_MAX;
+    return true;
 }
 
-/* Counts up to AHEAD tokens whose keys are known, their slots on the way. */
+/* Counts up to AHEAD tokens whose spread keys are known, their slots on the way. */
 static ngc_status count_keys(ngc_counter *counter, const uint64_t *keys, size_t n)
 {
     /* Grown before it is four fifths full; the keys at hand may all be new. */
-    while ((counter->length + n) * 5 > counter->n_slots * 4) {
+    while ((counter->length + n) * 5 > counter->n_homes * 4) {
         ngc_status status = grow_slots(counter);
         if (status != NGC_OK) {
             return status;
         }
     }
     for (size_t i = 0; i < n; i++) {
-        ngc_platform_prefetch(home_of(counter, keys[i]));
+        ngc_platform_prefetch(&counter->slots[home_in(keys[i], counter->n_homes)]);
     }
     for (size_t i = 0; i < n; i++) {
-        uint64_t place = counter->n_tokens + i;
-        if (place >= 2) {
-            count_key(counter, keys[i], place);
+        uint64_t place = counter->n_tokens;
+        while (place >= 2 && !count_key(counter, keys[i], place)) {
+            ngc_status status = grow_slots(counter);
+            if (status != NGC_OK) {
+                return status;
+            }
         }
+        counter->n_tokens++;
+        counter->last_two = unspread(keys[i]);
     }
-    counter->n_tokens += n;
     return NGC_OK;
 }
 
@@ -211,10 +262,9 @@ static void free_counts(ngc_counter *counter)
 
 static void free_slots(ngc_counter *counter)
 {
-    ngc_free(&counter->allocator, counter->slots, counter->n_slots * sizeof *counter->slots,
-             NGC_KIND_OTHER);
+    ngc_free(&counter->allocator, counter->slots, slots_bytes(counter->n_homes), NGC_KIND_OTHER);
     counter->slots = NULL;
-    counter->n_slots = 0;
+    counter->n_homes = 0;
 }
 
 void ngc_counter_free(ngc_counter *counter)
@@ -250,16 +300,13 @@ ngc_status ngc_counter_add(ngc_counter *counter, const int32_t *tokens, size_t n
             status = number_of(&counter->allocator, &counter->ids, tokens[done + n], &number);
             if (status == NGC_OK) {
                 last_two = (last_two << ID_BITS | number) & mask;
-                keys[n] = last_two;
+                keys[n] = spread(last_two);
             }
         }
         if (status == NGC_OK) {
             status = count_keys(counter, keys, n);
         }
-        if (status == NGC_OK) {
-            counter->last_two = last_two;
-            done += n;
-        }
+        done += n;
     }
     return status;
 }
@@ -271,15 +318,22 @@ int64_t ngc_counter_tokens(const ngc_counter *counter)
 
 /* ---- grouping ---- */
 
-/* Sorts by first occurrence, in place: a digit of 8 bits decides the bin, bins are sorted by the
- * next one. Source: McIlroy, Bostic and McIlroy, "Engineering Radix Sort" (1993). */
-static void sort_by_first(slot *slots, size_t n, int shift)
+/* What slots are sorted by: where a pair was first seen, or a number that stands for the key. */
+NGC_INLINE uint64_t sort_key(const slot *slot, bool by_first)
+{
+    return by_first ? slot->first : slot->spread;
+}
+
+/* Sorts in place: a digit of 8 bits decides the bin, bins are sorted by the next one.
+ * Source: McIlroy, Bostic and McIlroy, "Engineering Radix Sort" (1993). */
+static void sort_slots(slot *slots, size_t n, uint32_t shift, bool by_first)
 {
     if (n < 64) {
         for (size_t i = 1; i < n; i++) {
             slot moving = slots[i];
             size_t at = i;
-            for (; at > 0 && slots[at - 1].first > moving.first; at--) {
+            for (; at > 0 && sort_key(&slots[at - 1], by_first) > sort_key(&moving, by_first);
+                 at--) {
                 slots[at] = slots[at - 1];
             }
             slots[at] = moving;
@@ -289,7 +343,7 @@ static void sort_by_first(slot *slots, size_t n, int shift)
     size_t heads[256] = {0};
     size_t tails[256];
     for (size_t i = 0; i < n; i++) {
-        heads[slots[i].first >> shift & 0xff]++;
+        heads[sort_key(&slots[i], by_first) >> shift & 0xff]++;
     }
     size_t sum = 0;
     for (int digit = 0; digit < 256; digit++) {
@@ -301,7 +355,11 @@ static void sort_by_first(slot *slots, size_t n, int shift)
     for (int digit = 0; digit < 256; digit++) {
         while (heads[digit] < tails[digit]) {
             slot moving = slots[heads[digit]];
-            for (uint32_t to; (to = moving.first >> shift & 0xff) != (uint32_t)digit;) {
+            for (;;) {
+                uint32_t to = sort_key(&moving, by_first) >> shift & 0xff;
+                if (to == (uint32_t)digit) {
+                    break;
+                }
                 slot other = slots[heads[to]];
                 slots[heads[to]++] = moving;
                 moving = other;
@@ -311,137 +369,176 @@ static void sort_by_first(slot *slots, size_t n, int shift)
     }
     for (int digit = 0; shift > 0 && digit < 256; digit++) {
         size_t from = digit == 0 ? 0 : tails[digit - 1];
-        sort_by_first(slots + from, tails[digit] - from, shift - 8);
+        sort_slots(slots + from, tails[digit] - from, shift - 8, by_first);
     }
 }
 
-/* A map from a 2-gram to its number, by first occurrence. */
+/* Where the highest digit of numbers up to `most` begins. */
+static uint32_t first_shift(uint64_t most)
+{
+    uint32_t bits = ngc_platform_bit_length(most);
+    return bits == 0 ? 0 : (bits - 1) / 8 * 8;
+}
+
+/* A map from a 2-gram to its number, by first occurrence. The packed 2-grams stand by number. */
 typedef struct gram_table {
-    uint64_t *keys; /* 0: empty */
-    uint32_t *numbers;
-    size_t n_slots;
+    uint32_t *slots; /* a number + 1; 0: empty; open addressing */
+    size_t n_slots;  /* a power of two */
+    uint64_t *grams;
+    size_t capacity;
     uint32_t length;
 } gram_table;
 
 static void free_grams(ngc_allocator *allocator, gram_table *table)
 {
-    ngc_free(allocator, table->keys, table->n_slots * sizeof *table->keys, NGC_KIND_OTHER);
-    ngc_free(allocator, table->numbers, table->n_slots * sizeof *table->numbers, NGC_KIND_OTHER);
+    ngc_free(allocator, table->slots, table->n_slots * sizeof *table->slots, NGC_KIND_OTHER);
+    ngc_free(allocator, table->grams, table->capacity * sizeof *table->grams, NGC_KIND_NGRAMS);
 }
 
-static size_t gram_slot(const gram_table *table, uint64_t key)
+static size_t gram_home(const gram_table *table, uint64_t gram)
 {
-    size_t at = (size_t)(spread(key) & (table->n_slots - 1));
-    while (table->keys[at] != 0 && table->keys[at] != key) {
-        at = (at + 1) & (table->n_slots - 1);
+    return (size_t)(spread(gram) & (table->n_slots - 1));
+}
+
+/* Room for another 2-gram; slots are at most two thirds full. */
+static ngc_status reserve_gram(ngc_allocator *allocator, gram_table *table)
+{
+    if (table->length == table->capacity) {
+        size_t more = table->capacity == 0 ? FIRST_SLOTS : table->capacity / 4 * 5;
+        uint64_t *grams = ngc_stretch(allocator, table->grams, table->capacity * sizeof *grams,
+                                      more * sizeof *grams, NGC_KIND_NGRAMS);
+        if (grams == NULL) {
+            return NGC_NO_MEMORY;
+        }
+        table->grams = grams;
+        table->capacity = more;
     }
-    return at;
-}
-
-static ngc_status grow_grams(ngc_allocator *allocator, gram_table *table)
-{
-    gram_table bigger = {NULL, NULL, table->n_slots == 0 ? FIRST_SLOTS : 2 * table->n_slots,
-                         table->length};
-    bigger.keys = ngc_alloc(allocator, bigger.n_slots * sizeof *bigger.keys, NGC_KIND_OTHER);
-    bigger.numbers =
-        ngc_alloc(allocator, bigger.n_slots * sizeof *bigger.numbers, NGC_KIND_OTHER);
-    if (bigger.keys == NULL || bigger.numbers == NULL) {
-        free_grams(allocator, &bigger);
+    if (((size_t)table->length + 1) * 3 <= table->n_slots * 2) {
+        return NGC_OK;
+    }
+    ngc_free(allocator, table->slots, table->n_slots * sizeof *table->slots, NGC_KIND_OTHER);
+    table->n_slots = table->n_slots == 0 ? FIRST_SLOTS : 2 * table->n_slots;
+    size_t bytes = table->n_slots * sizeof *table->slots;
+    table->slots = ngc_alloc(allocator, bytes, NGC_KIND_OTHER);
+    if (table->slots == NULL) {
         return NGC_NO_MEMORY;
     }
-    memset(bigger.keys, 0, bigger.n_slots * sizeof *bigger.keys);
-    for (size_t i = 0; i < table->n_slots; i++) {
-        if (table->keys[i] != 0) {
-            size_t at = gram_slot(&bigger, table->keys[i]);
-            bigger.keys[at] = table->keys[i];
-            bigger.numbers[at] = table->numbers[i];
+    memset(table->slots, 0, bytes);
+    for (uint32_t number = 0; number < table->length; number++) {
+        size_t at = gram_home(table, table->grams[number]);
+        while (table->slots[at] != 0) {
+            at = (at + 1) & (table->n_slots - 1);
         }
+        table->slots[at] = number + 1;
     }
-    free_grams(allocator, table);
-    *table = bigger;
     return NGC_OK;
 }
 
-/* Numbers the 2-grams of the slots; these stand sorted, so that each is numbered when first seen.
- * The number replaces the place of first occurrence. */
-static ngc_status number_grams(ngc_counter *counter, uint32_t *n_grams)
+/* The number of a 2-gram, a new one if it was not seen before; there is room for it. */
+static uint32_t gram_number(gram_table *table, uint64_t gram)
 {
-    gram_table table = {NULL, NULL, 0, 0};
+    size_t at = gram_home(table, gram);
+    for (; table->slots[at] != 0; at = (at + 1) & (table->n_slots - 1)) {
+        if (table->grams[table->slots[at] - 1] == gram) {
+            return table->slots[at] - 1;
+        }
+    }
+    table->grams[table->length] = gram;
+    table->slots[at] = ++table->length;
+    return table->length - 1;
+}
+
+/* The packed 2-grams as tokens, within their own block: both take 8 bytes. */
+static void name_grams(ngc_counter *counter, gram_table *table)
+{
+    ngc_counts *counts = &counter->counts;
+    uint8_t *block = (uint8_t *)table->grams;
+    for (size_t i = 0; i < table->length; i++) {
+        uint64_t gram;
+        memcpy(&gram, block + 8 * i, sizeof gram);
+        int32_t names[2] = {counter->ids.tokens[gram >> ID_BITS],
+                            counter->ids.tokens[gram & MOST_IDS]};
+        memcpy(block + 8 * i, names, sizeof names);
+    }
+    counts->n_grams = table->length;
+    counts->keys = ngc_shrink(&counter->allocator, block, table->capacity * sizeof *table->grams,
+                              counts->n_grams * sizeof *counts->keys, NGC_KIND_NGRAMS);
+    table->grams = NULL;
+}
+
+/* Numbers the 2-grams of the slots, which stand by first occurrence. Then a slot holds the third
+ * token's number, and is sorted by its 2-gram's number, then as it stands now. */
+static ngc_status number_grams(ngc_counter *counter)
+{
+    gram_table table = {0};
     ngc_status status = NGC_OK;
     for (size_t i = 0; status == NGC_OK && i < counter->length; i++) {
-        if (((size_t)table.length + 1) * 3 > table.n_slots * 2) {
-            status = grow_grams(&counter->allocator, &table);
-            if (status != NGC_OK) {
-                break;
+        if (i % AHEAD == 0 && table.n_slots > 0) {
+            for (size_t k = i + AHEAD; k < i + 2 * AHEAD && k < counter->length; k++) {
+                uint64_t gram = unspread(counter->slots[k].spread) >> ID_BITS;
+                ngc_platform_prefetch(&table.slots[gram_home(&table, gram)]);
             }
         }
-        uint64_t key = counter->slots[i].key >> ID_BITS;
-        size_t at = gram_slot(&table, key);
-        if (table.keys[at] == 0) {
-            table.keys[at] = key;
-            table.numbers[at] = table.length++;
+        status = reserve_gram(&counter->allocator, &table);
+        if (status == NGC_OK) {
+            uint64_t key = unspread(counter->slots[i].spread);
+            uint64_t number = gram_number(&table, key >> ID_BITS);
+            counter->slots[i].first = (uint32_t)(key & MOST_IDS);
+            counter->slots[i].spread = number << 32 | i;
         }
-        counter->slots[i].first = table.numbers[at];
     }
-    *n_grams = table.length;
+    if (status == NGC_OK) {
+        name_grams(counter, &table);
+    }
     free_grams(&counter->allocator, &table);
     return status;
 }
 
-static ngc_status allocate_counts(ngc_counter *counter, size_t n_grams)
+/* Turns the slots, which stand by 2-gram, into pairs within their own block, from the front: a
+ * pair takes half of what its slot took. */
+static ngc_status make_pairs(ngc_counter *counter)
 {
     ngc_counts *counts = &counter->counts;
     ngc_allocator *allocator = &counter->allocator;
-    counts->n_grams = n_grams;
-    counts->n_pairs = counter->length;
-    counts->keys = ngc_alloc(allocator, n_grams * sizeof *counts->keys, NGC_KIND_NGRAMS);
-    counts->starts = ngc_alloc(allocator, (n_grams + 1) * sizeof *counts->starts, NGC_KIND_INDEX);
-    counts->pairs =
-        ngc_alloc(allocator, counter->length * sizeof *counts->pairs, NGC_KIND_FOLLOWERS);
-    if (counts->keys != NULL && counts->starts != NULL && counts->pairs != NULL) {
-        return NGC_OK;
+    size_t n = counter->length;
+    counts->starts =
+        ngc_alloc(allocator, (counts->n_grams + 1) * sizeof *counts->starts, NGC_KIND_INDEX);
+    if (counts->starts == NULL) {
+        return NGC_NO_MEMORY;
     }
-    free_counts(counter);
-    return NGC_NO_MEMORY;
-}
-
-/* Puts each slot's pair where its 2-gram's stand, in order. */
-static void place_pairs(ngc_counter *counter)
-{
-    ngc_counts *counts = &counter->counts;
-    const int32_t *tokens = counter->ids.tokens;
-    const uint64_t id_mask = ((uint64_t)1 << ID_BITS) - 1;
-    memset(counts->starts, 0, (counts->n_grams + 1) * sizeof *counts->starts);
-    for (size_t i = 0; i < counter->length; i++) {
-        counts->starts[counter->slots[i].first + 1]++;
+    uint8_t *block = (uint8_t *)counter->slots;
+    size_t n_begun = 0;
+    for (size_t i = 0; i < n; i++) {
+        slot slot;
+        memcpy(&slot, block + i * sizeof slot, sizeof slot);
+        ngc_pair pair = {counter->ids.tokens[slot.first], (int32_t)slot.count};
+        memcpy(block + i * sizeof pair, &pair, sizeof pair);
+        if (slot.spread >> 32 == n_begun) {
+            counts->starts[n_begun++] = i;
+        }
     }
-    for (size_t i = 0; i < counts->n_grams; i++) {
-        counts->starts[i + 1] += counts->starts[i];
-    }
-    for (size_t i = 0; i < counter->length; i++) {
-        const slot *slot = &counter->slots[i];
-        size_t at = counts->starts[slot->first]++;
-        counts->pairs[at] = (ngc_pair){tokens[slot->key & id_mask], (int32_t)slot->count};
-        counts->keys[slot->first][0] = tokens[slot->key >> (2 * ID_BITS)];
-        counts->keys[slot->first][1] = tokens[slot->key >> ID_BITS & id_mask];
-    }
-    memmove(counts->starts + 1, counts->starts, counts->n_grams * sizeof *counts->starts);
-    counts->starts[0] = 0;
+    counts->starts[counts->n_grams] = n;
+    counts->pairs = ngc_shrink(allocator, block, n * sizeof(slot), n * sizeof *counts->pairs,
+                               NGC_KIND_OTHER);
+    counts->n_pairs = n;
+    counter->slots = NULL;
+    counter->n_homes = 0;
+    ngc_count_freed(allocator, 1, n * sizeof *counts->pairs, NGC_KIND_OTHER);
+    ngc_count_allocated(allocator, 1, n * sizeof *counts->pairs, NGC_KIND_FOLLOWERS);
+    return NGC_OK;
 }
 
 /* The used slots, first in the block, and the rest of it given back. */
 static void compact_slots(ngc_counter *counter)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < counter->n_slots; i++) {
-        if (counter->slots[i].key != 0) {
+    size_t n = 0, n_all = slots_bytes(counter->n_homes) / sizeof(slot);
+    for (size_t i = 0; i < n_all; i++) {
+        if (counter->slots[i].spread != 0) {
             counter->slots[n++] = counter->slots[i];
         }
     }
-    counter->slots = ngc_shrink(&counter->allocator, counter->slots,
-                                counter->n_slots * sizeof *counter->slots,
-                                n * sizeof *counter->slots, NGC_KIND_OTHER);
-    counter->n_slots = n;
+    counter->slots = ngc_shrink(&counter->allocator, counter->slots, n_all * sizeof(slot),
+                                n * sizeof(slot), NGC_KIND_OTHER);
 }
 
 ngc_status ngc_counter_finish(ngc_counter *counter)
@@ -450,17 +547,20 @@ ngc_status ngc_counter_finish(ngc_counter *counter)
         return counter->outcome;
     }
     counter->finished = 1;
+    size_t n = counter->length;
     compact_slots(counter);
-    sort_by_first(counter->slots, counter->length, 24);
-    uint32_t n_grams;
-    ngc_status status = number_grams(counter, &n_grams);
+    sort_slots(counter->slots, n, first_shift(counter->n_tokens), true);
+    ngc_status status = number_grams(counter);
     if (status == NGC_OK) {
-        status = allocate_counts(counter, n_grams);
+        sort_slots(counter->slots, n, first_shift((uint64_t)counter->counts.n_grams << 32), false);
+        status = make_pairs(counter);
     }
-    if (status == NGC_OK) {
-        place_pairs(counter);
+    if (status != NGC_OK) {
+        ngc_free(&counter->allocator, counter->slots, n * sizeof(slot), NGC_KIND_OTHER);
+        free_counts(counter);
     }
-    free_slots(counter);
+    counter->slots = NULL;
+    counter->n_homes = 0;
     counter->outcome = status;
     return status;
 }

@@ -17,6 +17,7 @@
 #endif
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 int64_t ngc_platform_clock_ns(void)
@@ -46,9 +47,12 @@ void ngc_platform_prefer_big_pages(void *block, size_t bytes)
 {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     enum { BIG_PAGE = 2 << 20 };
-    uintptr_t first = ((uintptr_t)block + BIG_PAGE - 1) & ~(uintptr_t)(BIG_PAGE - 1);
-    uintptr_t end = ((uintptr_t)block + bytes) & ~(uintptr_t)(BIG_PAGE - 1);
-    if (first < end) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    /* The whole of the pages it lies on: advice for a part would cut the mapping in pieces, and
+     * realloc can move a mapping in one piece only; else it copies. */
+    uintptr_t first = (uintptr_t)block & ~(page - 1);
+    uintptr_t end = ((uintptr_t)block + bytes + page - 1) & ~(page - 1);
+    if (bytes >= BIG_PAGE) {
         (void)madvise((void *)first, end - first, MADV_HUGEPAGE); /* advice: failing is fine */
     }
 #else
