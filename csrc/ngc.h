@@ -137,8 +137,8 @@ ngc_status ngc_cache_clear(ngc_cache *cache);
 ngc_status ngc_cache_update(ngc_cache *cache, const int32_t *text, size_t length_tokens,
                             size_t n_new_tokens);
 
-/* Adds the counts of `added`; both must have the same toggles of structure. A sum that would
- * pass 2^31 - 1 stays there. */
+/* Adds the counts of `added`; both must have the same toggles of structure, and `added` no n-grams
+ * of sizes that the cache does not hold. A sum that would pass 2^31 - 1 stays there. */
 ngc_status ngc_cache_merge(ngc_cache *cache, const ngc_cache *added);
 
 /* The followers of one n-gram in the order the rule visits them (with library ties: list
@@ -219,7 +219,7 @@ ngc_status ngc_cache_save_sorted(const ngc_cache *cache, const void **places, si
 
 /* ---- counting a big corpus -------------------------------------------------------------------
  *
- * Counts the 2-grams of a stream of any length in bounded memory: some 20 to 40 bytes for each pair
+ * Counts the 2-grams of a stream of any length in bounded memory: some 20 to 26 bytes for each pair
  * of a 2-gram and a follower, where a map of maps takes hundreds. Up to 2^32 - 1 tokens, up to
  * 2^21 - 1 different ones (NGC_UNSUPPORTED beyond). */
 

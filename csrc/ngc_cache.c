@@ -127,7 +127,8 @@ ngc_status ngc_cache_merge(ngc_cache *cache, const ngc_cache *added)
     if (is_fixed(cache) || is_fixed(added)) {
         return NGC_UNSUPPORTED;
     }
-    if (cache == added || !ngc_same_structure(&cache->toggles, &added->toggles)) {
+    if (cache == added || !ngc_same_structure(&cache->toggles, &added->toggles) ||
+        added->n_min < cache->n_min || added->n_max > cache->n_max) {
         return NGC_BAD_ARGUMENT;
     }
     cache->changes++;

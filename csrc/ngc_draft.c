@@ -60,7 +60,7 @@ ngc_status ngc_check_rule(const ngc_rule *rule)
     return good ? NGC_OK : NGC_BAD_ARGUMENT;
 }
 
-static int can_be_dynamic(const ngc_toggles *toggles, const ngc_cache *cache)
+static int has_structure(const ngc_toggles *toggles, const ngc_cache *cache)
 {
     return cache->operations->update != NULL && ngc_same_structure(toggles, &cache->toggles);
 }
@@ -69,7 +69,7 @@ static int can_be_dynamic(const ngc_toggles *toggles, const ngc_cache *cache)
 static int can_be_static(const ngc_toggles *toggles, const ngc_cache *cache)
 {
     return toggles->static_cache == NGC_STATIC_SAME
-               ? can_be_dynamic(toggles, cache)
+               ? has_structure(toggles, cache)
                : cache->operations->update == NULL &&
                      toggles->static_cache == cache->toggles.static_cache;
 }
@@ -87,7 +87,7 @@ ngc_status ngc_drafter_new(const ngc_toggles *toggles, const ngc_rule *rule,
         return status;
     }
     if ((static_cache != NULL && !can_be_static(toggles, static_cache)) ||
-        (dynamic_cache != NULL && !can_be_dynamic(toggles, dynamic_cache))) {
+        (dynamic_cache != NULL && !has_structure(toggles, dynamic_cache))) {
         return NGC_UNSUPPORTED;
     }
     ngc_drafter *drafter = calloc(1, sizeof *drafter);

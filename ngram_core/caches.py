@@ -313,6 +313,11 @@ class NgramCache(Closing):
         """Adds the counts of another cache; a sum that would pass 2^31 - 1 stays there."""
         if added is self:
             raise InputError("a cache cannot be merged into itself")
+        if added.n_min < self.n_min or added.n_max > self.n_max:
+            raise InputError(
+                f"a cache of {added.n_min}- to {added.n_max}-grams does not fit one of "
+                f"{self.n_min}- to {self.n_max}-grams"
+            )
         self._handle.merge(added._handle)
 
     def clear(self) -> None:

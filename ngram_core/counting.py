@@ -20,7 +20,7 @@ FORMATS = ("ngc", "legacy", "constmap")
 class BigramCounter(Closing):
     """Counts a stream of tokens; then saves the static cache, or makes one in memory.
 
-    Takes some 20 to 40 bytes for each different pair of a 2-gram and a follower, whatever the
+    Takes some 20 to 26 bytes for each different pair of a 2-gram and a follower, whatever the
     length of the stream, up to 2^32 - 1 tokens of up to 2^21 - 1 different ids. A context manager.
 
     >>> counter = BigramCounter()

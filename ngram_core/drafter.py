@@ -140,6 +140,11 @@ def check_structures(
             f"the dynamic cache is a static one, {dynamic.kind!r}, which never changes; open a "
             "dynamic cache of llama.cpp, or give it as the static one"
         )
+    if dynamic is not None and (dynamic.n_min, dynamic.n_max) != (1, 4):
+        raise InputError(
+            f"the dynamic cache holds {dynamic.n_min}- to {dynamic.n_max}-grams; a dynamic one "
+            "holds 1- to 4-grams"
+        )
     for name, cache in (("static", static), ("dynamic", dynamic)):
         if cache is None:
             continue

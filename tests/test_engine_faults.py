@@ -278,6 +278,17 @@ def test_a_walk_ends_when_a_drafter_changes_its_cache(name: str) -> None:
 # ---- lending --------------------------------------------------------------------------
 
 
+def test_sizes_that_a_cache_does_not_hold_are_not_merged_into_it() -> None:
+    static, dynamic = static_cache(), counted()
+    wanted = static.facts()
+    with pytest.raises(InputError, match="1- to 4-grams does not fit one of 2- to 2-grams"):
+        static.merge(dynamic)
+    assert static.facts() == wanted
+    dynamic.merge(static)
+    with pytest.raises(InputError, match="holds 2- to 2-grams; a dynamic one holds 1- to 4-grams"):
+        ng.Drafter(static.toggles, dynamic=static)
+
+
 def test_a_static_cache_is_shared_and_stays_as_it_is() -> None:
     static = static_cache()
     first, second = ng.Drafter(static=static), ng.Replay(TEXT, static=static)
@@ -285,8 +296,7 @@ def test_a_static_cache_is_shared_and_stays_as_it_is() -> None:
         static.close,
         static.clear,
         lambda: static.update(TEXT),
-        lambda: static.merge(counted()),
-        lambda: ng.Drafter(dynamic=static),
+        lambda: static.merge(static_cache()),
     ):
         with pytest.raises(StateError, match="in use"):
             change()

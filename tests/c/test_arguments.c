@@ -108,6 +108,10 @@ void test_bad_merges(void)
     CHECK_OK(ngc_cache_merge(cache, empty));
     CHECK_OK(ngc_cache_merge(empty, cache));
     CHECK(same_counts(cache, empty));
+    ngc_cache *pairs = counted(&toggles, 2, 2, RECIPE_B, LENGTH(RECIPE_B));
+    CHECK_EQUAL(ngc_cache_merge(pairs, cache), NGC_BAD_ARGUMENT);
+    CHECK_OK(ngc_cache_merge(cache, pairs));
+    ngc_cache_free(pairs);
     ngc_cache_free(empty);
     ngc_cache_free(cache);
 }
