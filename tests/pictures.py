@@ -45,7 +45,16 @@ class Picture:
 STAGE = ".stepper .stage"
 ONE_CACHE = '"recipe", caches="c"'
 LESSON_00, LESSON_01 = ASKED.format("lesson00"), ASKED.format("lesson01")
+LESSON_02 = ASKED.format("lesson02")
 LESSON_03 = ASKED.format("lesson03")
+NO_WEIGHT = f"{STEPPER}from ngram_core import Rule\n" + (
+    "Stepper(word=82, rule=Rule(weight=0), thresholds=True)"
+)
+SECRET = f"""{STEPPER}from ngram_core.lesson.examples import NOTES
+secret = "please do not tell anyone about the cake"
+stepper = Stepper(secret, earlier=NOTES, corpus=NOTES, n_draft=5, word=5)
+stepper.at += 3
+stepper"""
 LIVE = """from ngram_core.views import Live
 live = Live()
 for size in (0, 1, 5):
@@ -74,6 +83,13 @@ PICTURES = (
         STAGE,
     ),
     Picture("01-exercise", f"{LESSON_01}Exercise(lesson01.BOTH_TESTS)", ".asked"),
+    Picture("02-word-40", f"{STEPPER}Stepper(word=40)", ".stepper .say", to=".stepper .evidence"),
+    Picture("02-predict", f"{LESSON_02}Predict(lesson02.WORD_82)", ".asked"),
+    Picture("02-context", f"{STEPPER}Stepper({ONE_CACHE}, word=40)", STAGE),
+    Picture("02-stops", f"{STEPPER}{LESSON_02}Stepper(word=42, stops=lesson02.STOPS)", STAGE),
+    Picture("02-numbers", NO_WEIGHT, ".stepper .numbers"),
+    Picture("02-secret", SECRET, ".stepper .text", to=".stepper .say"),
+    Picture("02-exercise", f"{LESSON_02}Exercise(lesson02.ONE_THRESHOLD)", ".asked"),
     Picture("03-predict", f"{LESSON_03}Predict(lesson03.ALLOCATIONS)", ".asked"),
     Picture("03-word-86", f"{STEPPER}Stepper(word=86)", STAGE),
     Picture(

@@ -31,7 +31,8 @@ def landmarks(story: Story) -> tuple[Landmark, ...]:
         values = [worth(event) for event in story.events]
         best = max(values, default=0)
         if best > 0:
-            found.append(Landmark(values.index(best), label, hint))
+            shown = label.replace("100", f"{story.settings.rule.weight:,}")
+            found.append(Landmark(values.index(best), shown, hint))
     return tuple(found)
 
 

@@ -17,7 +17,8 @@ from .examples import EXAMPLES, example
 from .figures import plural
 from .pieces import piece_of, plain
 from .sentences import Segment, Sentence, sentence, share_of
-from .story import Check, Draft, Event, Settings, tell
+from .story import Check, Draft, Event, Settings, Story, tell
+from .thresholds import with_numbers
 
 MAX_CHARACTERS = 200_000
 """A longer text is refused: the page would wait for it too long."""
@@ -97,6 +98,7 @@ class StepperModel:
             )
         )
         story = tell(text, inputs.settings, earlier, corpus, inputs.start)
+        self.told = (text, earlier, corpus, inputs.start)  #: ids, and where the window begins
         between = _between(tokenizer)
         self.document = document(story, tokenizer.token_bytes, between)
         self.inputs, self.story, self._tokenizer = inputs, story, tokenizer
@@ -121,13 +123,15 @@ class StepperModel:
 
         Args:
             request: `text`, `earlier`, `corpus`, `tokenizer`, `start`, `example`, `n_draft`,
-                and `context`, `dynamic`, `static` as true or false; what is absent stays.
+                `context`, `dynamic`, `static` as true or false, and `rule`, numbers by name (see
+                thresholds.py); what is absent stays.
         """
         try:
             inputs = _changed(self.inputs, request)
             if inputs != self.inputs:
-                self.at = 0 if _other_text(inputs, self.inputs) else self.at
+                event, same_text = self.event, not _other_text(inputs, self.inputs)
                 self._make(inputs)
+                self.at = self._place_of(event) if same_text else 0
         except NgramError as error:
             return False, f"{error} Nothing was changed."
         except (TypeError, ValueError) as error:
@@ -141,6 +145,24 @@ class StepperModel:
         if not story.complete or story.start > 1:
             line += f" Shown: tokens {story.start:,} to {len(story.text):,}."
         return line
+
+    def told_with(self, settings: Settings) -> Story:
+        """The same text and window, told with other settings."""
+        text, earlier, corpus, start = self.told
+        return tell(text, settings, earlier, corpus, start)
+
+    def _place_of(self, event: Event) -> int:
+        """Where this story is at the word of an event of another one about the same text."""
+        if isinstance(event, Draft):
+            first, last = self.story.start + 1, len(self.story.text)
+            return self.event_of_word(max(first, min(event.word, last)))
+        written = event.length + event.n_new
+        checks = (
+            i
+            for i, other in enumerate(self.story.events)
+            if isinstance(other, Check) and other.length + other.n_new >= written
+        )
+        return next(checks, len(self.story.events) - 1)
 
     def event_of_word(self, word: int) -> int:
         """The event to show for a word, counted from 1: the last that guesses it, or, if none
@@ -192,22 +214,23 @@ class StepperModel:
         return said
 
     def _tokens(self, segment: Segment) -> str:
-        return self._shown([token for token in segment.content if isinstance(token, int)])
+        return self.shown([token for token in segment.content if isinstance(token, int)])
 
-    def _shown(self, ids: list[int]) -> str:
+    def shown(self, ids: Sequence[int]) -> str:
+        """These tokens as the page shows them."""
         between = _between(self._tokenizer)
         return between.join(plain(piece_of(self._tokenizer.token_bytes(i))) for i in ids)
 
     def _ending(self, event: Event) -> str:
         tail = [*self.story.text[: event.length], *(guess.token for guess in event.guesses)]
-        return ("… " if len(tail) > 8 else "") + self._shown(tail[-8:])
+        return ("… " if len(tail) > 8 else "") + self.shown(tail[-8:])
 
     def _row(self, row: Any) -> str:
         head = f"  {row.cache} n = {row.n}: {row.verdict}"
         if row.best is None:
             return head
         return (
-            f"{head}: seen {row.sum:,} (needed {row.min_sum:,}), “{self._shown([row.best])}”"
+            f"{head}: seen {row.sum:,} (needed {row.min_sum:,}), “{self.shown([row.best])}”"
             f" {share_of(row)} (needed {row.min_percent} %)"
         )
 
@@ -269,6 +292,8 @@ def _changed(inputs: Inputs, request: Mapping[str, Any]) -> Inputs:
     }
     if "n_draft" in request:
         changes["n_draft"] = _of_kind(request, "n_draft", int)
+    if "rule" in request:
+        changes["rule"] = with_numbers(inputs.settings.rule, request["rule"])
     return replace(inputs, settings=inputs.settings.set(**changes))
 
 

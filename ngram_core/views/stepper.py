@@ -10,9 +10,11 @@ import traitlets
 from IPython.display import display
 
 from ..errors import InputError
+from ..lesson.comparison import Comparison
 from ..lesson.examples import EXAMPLES
 from ..lesson.stepper import MAX_CHARACTERS, TOKENIZERS, Inputs, StepperModel, Stop
 from ..lesson.story import Settings
+from ..lesson.thresholds import MOST, as_numbers
 from ..rule import LLAMA_CPP, Rule
 from .assets import script, style
 from .base import View
@@ -29,6 +31,7 @@ class Stepper(View):
         rule: thresholds and weight.
         tokenizer: "words", "bytes" or "qwen2.5".
         stops: what to offer under "See": (word, label, hint) each; by default what is found.
+        thresholds: show the rule's numbers to be moved, and what they change.
         earlier, corpus: texts behind the dynamic and the static cache, instead of the example's.
 
     Raises:
@@ -36,12 +39,13 @@ class Stepper(View):
     """
 
     _esm = script("stepper")
-    _css = style("stepper")
+    _css = style("stepper", "thresholds")
 
     story = traitlets.Unicode().tag(sync=True)
     at = traitlets.Int(0).tag(sync=True)
     inputs = traitlets.Dict().tag(sync=True)
     choices = traitlets.Dict().tag(sync=True)
+    compared = traitlets.Dict().tag(sync=True)  #: with llama.cpp's numbers; {} without thresholds
 
     def __init__(
         self,
@@ -55,6 +59,7 @@ class Stepper(View):
         earlier: str | None = None,
         corpus: str | None = None,
         stops: Sequence[Stop] = (),
+        thresholds: bool = False,
     ) -> None:
         self.model = StepperModel(
             text,
@@ -65,11 +70,13 @@ class Stepper(View):
             word=word,
             stops=stops,
         )
+        self._thresholds = thresholds
         super().__init__(
             story=self.model.json,
             at=self.model.at,
             inputs=_as_dict(self.model.inputs),
             choices=_choices(),
+            compared=self._compare(),
         )
         self.on_msg(self._heard)
 
@@ -80,9 +87,11 @@ class Stepper(View):
     def _heard(self, _widget: Any, content: Any, _buffers: Any) -> None:
         """Answer a request from the page; whatever goes wrong, the reader is told."""
         try:
-            ok, line = self.model.answer(content["request"])
+            request = content["request"]
+            ok, line = self.model.answer(request)
             if ok:
                 self._show_story()
+                line = self.compared["line"] if self.compared and "rule" in request else line
         except Exception as error:
             traceback.print_exc()
             ok, line = False, f"Something went wrong in the kernel: {error!r}. Nothing was changed."
@@ -94,6 +103,10 @@ class Stepper(View):
             self.at = self.model.at
             self.story = self.model.json
             self.inputs = _as_dict(self.model.inputs)
+            self.compared = self._compare()
+
+    def _compare(self) -> dict[str, Any]:
+        return Comparison(self.model).document() if self._thresholds else {}
 
     def go(self, word: int) -> None:
         """Show the step that guesses this word, counted from 1."""
@@ -131,6 +144,7 @@ def _as_dict(inputs: Inputs) -> dict[str, Any]:
         "dynamic": settings.dynamic,
         "static": settings.static,
         "n_draft": settings.n_draft,
+        "rule": as_numbers(settings.rule),
     }
 
 
@@ -139,4 +153,6 @@ def _choices() -> dict[str, Any]:
         "examples": [[ready.name, ready.title, ready.watch] for ready in EXAMPLES.values()],
         "tokenizers": list(map(list, TOKENIZERS.items())),
         "max_characters": MAX_CHARACTERS,
+        "rule": as_numbers(LLAMA_CPP),
+        "most": MOST,
     }

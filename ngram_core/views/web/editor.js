@@ -1,9 +1,9 @@
 // What is drafted: an example or a text of the reader's own, which caches, how many guesses.
 import { el, figure, freshId } from "./dom.js";
+import { asker } from "./asker.js";
 
 const CACHES = [["context", "ctx"], ["dynamic", "dyn"], ["static", "sta"]];
 const GUESSES = [1, 2, 3, 4, 6, 8, 12, 16];
-const PATIENCE_MS = 6000;
 
 /**
  * The set-up bar and the editor below it. `ask(request)` sends a request to the kernel and
@@ -12,7 +12,6 @@ const PATIENCE_MS = 6000;
  */
 export function editor(choices, ask) {
   let inputs = {};
-  let waiting = 0;
   const id = (name) => freshId(name);
 
   const pick = el("select", { id: id("pick"), onchange: () => pick.value && send({ example: pick.value }) },
@@ -47,6 +46,8 @@ export function editor(choices, ask) {
       el("span", { class: "field" }, el("label", { for: tokens.id }, "Tokens are"), tokens), size));
 
   const node = el("div", { class: "editor" }, bar, watch, form, line);
+  // the switches show what is in force again after a refusal; typed text stays
+  const { send, answer } = asker(line, ask, showChoices);
 
   function area(name, label, rows, placeholder) {
     const field = el("textarea", {
@@ -96,26 +97,6 @@ export function editor(choices, ask) {
     send({ ...given, tokenizer: tokens.value });
   }
 
-  function send(request) {
-    clearTimeout(waiting);
-    say("", "Working …");
-    if (!ask(request)) return answer(false, NO_KERNEL);
-    waiting = setTimeout(() => {
-      say("no", "No answer from the kernel yet: it is busy with another cell, or stopped. Stepping still works.");
-    }, PATIENCE_MS);
-  }
-
-  function answer(ok, words) {
-    clearTimeout(waiting);
-    say(ok ? "yes" : "no", words);
-    if (!ok) showChoices(); // the switches show what is in force again; typed text stays
-  }
-
-  function say(cls, words) {
-    line.className = `line ${cls}`;
-    line.textContent = words;
-  }
-
   function showChoices() {
     pick.value = inputs.example ?? "";
     for (const { name, box } of boxes) box.checked = Boolean(inputs[name]);
@@ -144,5 +125,3 @@ export function editor(choices, ask) {
 
   return { node, fill, answer };
 }
-
-const NO_KERNEL = "The kernel is not there: run the cell again to change the text. Stepping still works.";

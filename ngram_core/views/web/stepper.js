@@ -6,6 +6,7 @@ import { textBox, legendNodes } from "./chips.js";
 import { panelNodes } from "./panels.js";
 import { player } from "./player.js";
 import { editor } from "./editor.js";
+import { thresholds } from "./thresholds.js";
 
 const SAVE_MS = 150; // the place is told to the kernel when the reader rests
 
@@ -49,13 +50,16 @@ function stepper(model, root) {
     parts.show();
   };
   const onInputs = () => parts.fill(model.get("inputs"));
+  const onCompared = () => parts.compare(model.get("compared"));
   const onMessage = (message) => {
     if (message?.kind === "answer") parts.answer(message.ok, message.line);
   };
-  const heard = [["change:at", onAt], ["change:story", onStory], ["change:inputs", onInputs], ["msg:custom", onMessage]];
+  const heard = [["change:at", onAt], ["change:story", onStory], ["change:inputs", onInputs],
+    ["change:compared", onCompared], ["msg:custom", onMessage]];
   for (const [name, listener] of heard) model.on(name, listener);
 
   parts.fill(model.get("inputs"));
+  parts.compare(model.get("compared"));
   parts.show();
   const watcher = new ResizeObserver(() => parts.resized());
   watcher.observe(root);
@@ -81,12 +85,15 @@ function stepper(model, root) {
     const keysId = freshId("keys");
 
     const controls = player(state, go, (on) => words.setAttribute("aria-live", on ? "off" : "polite"));
-    const setup = editor(choices, ask);
+    let asked = null; // who asked last hears the answer
+    const setup = editor(choices, (request) => { asked = setup; return ask(request); });
+    const numbers = thresholds(choices, (request) => { asked = numbers; return ask(request); }, go);
     const frame = el("section", { class: "ngc stepper", tabindex: "0", role: "group", "aria-label": "Stepper",
       "aria-describedby": keysId, "data-lm-suppress-shortcuts": "true", onkeydown: controls.key },
       el("div", { class: "panel stage" }, setup.node, windows, controls.node, text.node, legend,
         el("div", { class: "two say" }, words, totals),
         see),
+      numbers.node,
       evidence);
 
     let width = 0;
@@ -112,6 +119,7 @@ function stepper(model, root) {
       for (const button of see.querySelectorAll("button")) {
         button.setAttribute("aria-pressed", String(Number(button.value) === at));
       }
+      numbers.show(at);
       const seen = doc.see.find((stop) => stop[0] === at);
       see.querySelector(".hint").textContent = seen ? seen[2] : "";
     };
@@ -128,7 +136,12 @@ function stepper(model, root) {
       width = now;
       show();
     };
-    return { frame, show, resized, stop: controls.stop, fill: setup.fill, answer: setup.answer };
+    const fill = (inputs) => {
+      setup.fill(inputs);
+      numbers.fill(inputs.rule);
+    };
+    const answer = (ok, line) => (asked ?? setup).answer(ok, line);
+    return { frame, show, resized, stop: controls.stop, fill, answer, compare: numbers.compare };
   }
 }
 
