@@ -272,6 +272,13 @@ def test_the_first_difference_is_telling() -> None:
     assert misread("")(*report.inputs) is None
 
 
+def test_ours_is_shown_when_theirs_is_right(capsys: pytest.CaptureFixture[str]) -> None:
+    own_rule.listing(own_rule.compare(misread("no weight")))
+    assert capsys.readouterr().out.startswith("Not yet:")
+    own_rule.listing(own_rule.compare(misread("")))
+    assert capsys.readouterr().out.startswith("def draft_one(")
+
+
 def test_not_yet() -> None:
     report = own_rule.compare(lambda text, context, dynamic, static: None)
     assert not report.right

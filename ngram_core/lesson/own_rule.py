@@ -7,6 +7,7 @@ one line, and the first case that differs is told whole.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ from .story import Settings, tell
 
 SECONDS = 10.0
 """A rule that takes longer for all cases is stopped."""
+
+MOST_CANDIDATES = 3
+"""So many followers of an n-gram are told."""
 
 MOST_PRINTED = 8
 """So many lines that a rule prints at a case are shown."""
@@ -60,6 +64,14 @@ def compare(rule: Drafting, model: StepperModel | None = None, seconds: float = 
     except KeyboardInterrupt:
         return Report(False, (f"✕ You stopped it at {found.place}; nothing differed before.",))
     return found.report(rule)
+
+
+def listing(report: Report) -> None:
+    """Print the rule as `reference.py` has it, once the reader's own is right."""
+    if report.right:
+        print(inspect.getsource(reference.draft_one))
+    else:
+        print("Not yet: once your rule is right, ours is shown here.")
 
 
 class _Nowhere(io.TextIOBase):
@@ -218,9 +230,10 @@ def _judged(row: Row, name: Callable[[int], str]) -> str:
     weighed = any(candidate.weight != 1 for candidate in row.candidates)
     scores = ", ".join(
         f"{name(c.token)} {c.count}" + (f" × {c.weight} = {c.score}" if weighed else "")
-        for c in row.candidates[:4]
+        for c in row.candidates[:MOST_CANDIDATES]
     )
-    more = f" and {row.n_followers - 4} more" if row.n_followers > 4 else ""
+    hidden = row.n_followers - MOST_CANDIDATES
+    more = f" and {hidden} more" if hidden > 0 else ""
     often = f"F = {row.sum} {'≥' if row.sum >= row.min_sum else '<'} {row.min_sum}"
     sure = f"100 × {row.best_count} {'≥' if row.share >= row.needed else '<'} {row.needed}"
     head = f"{row.cache} n = {row.n}: {scores}{more}; best {name(row.best or 0)}"

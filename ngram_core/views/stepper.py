@@ -82,12 +82,16 @@ class Stepper(View):
 
     @traitlets.observe("at")
     def _moved(self, change: Any) -> None:
-        self.model.at = max(0, min(int(change["new"]), len(self.model.story.events) - 1))
+        self._be_at(change["new"])
+
+    def _be_at(self, at: Any) -> None:
+        self.model.at = max(0, min(int(at), len(self.model.story.events) - 1))
 
     def _heard(self, _widget: Any, content: Any, _buffers: Any) -> None:
         """Answer a request from the page; whatever goes wrong, the reader is told."""
         try:
             request = content["request"]
+            self._be_at(content.get("at", self.at))
             ok, line = self.model.answer(request)
             if ok:
                 self._show_story()

@@ -35,7 +35,13 @@ function stepper(model, root) {
     saving = setTimeout(() => quietly(() => model.save_changes()), SAVE_MS);
   };
 
-  const parts = build(state, go, (request) => send(model, request));
+  /** Ask for another story. The kernel must know the place first, to stay at the same word. */
+  const ask = (request) => {
+    clearTimeout(saving);
+    quietly(() => model.save_changes());
+    return send(model, { request, at: state.at });
+  };
+  const parts = build(state, go, ask);
   root.append(parts.frame);
 
   const onAt = () => {
@@ -189,9 +195,9 @@ function windowButtons(node, doc, ask) {
   );
 }
 
-function send(model, request) {
+function send(model, question) {
   if (model.comm_live === false) return false;
-  return quietly(() => model.send({ kind: "ask", request }));
+  return quietly(() => model.send({ kind: "ask", ...question }));
 }
 
 /** Do it; false if the connection to the kernel does not let us. */

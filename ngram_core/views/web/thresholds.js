@@ -75,6 +75,7 @@ export function thresholds(choices, ask, go) {
       else wanted[part.name][part.index] = value;
     }
     if (JSON.stringify(wanted) !== JSON.stringify(rule)) send({ rule: wanted });
+    else put(); // a field left empty shows what is in force again
   }
 
   function reset() {
