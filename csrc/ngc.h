@@ -232,6 +232,9 @@ void ngc_counter_free(ngc_counter *counter);
 ngc_status ngc_counter_add(ngc_counter *counter, const int32_t *tokens, size_t n_tokens);
 int64_t ngc_counter_tokens(const ngc_counter *counter);
 
+/* What is added from here on is another text: no 2-gram and no follower spans the border. */
+ngc_status ngc_counter_end_text(ngc_counter *counter);
+
 /* Groups what was counted; nothing can be added after it. On failure the counts are lost. */
 ngc_status ngc_counter_finish(ngc_counter *counter);
 
@@ -313,6 +316,13 @@ ngc_status ngc_packed_begin(const ngc_toggles *toggles, const ngc_cache *source,
                             const ngc_packed_about *about, ngc_packed_builder **out);
 ngc_status ngc_packed_begin_counts(const ngc_toggles *toggles, const ngc_counter *counter,
                                    const ngc_packed_about *about, ngc_packed_builder **out);
+
+/* The same from two caches, whose counts are added; a sum that would pass 2^31 - 1 stays there. The
+ * bytes are those that counting both texts apart, in one go, would give. */
+ngc_status ngc_packed_begin_merge(const ngc_toggles *toggles, const ngc_cache *source,
+                                  const ngc_cache *added, const ngc_packed_about *about,
+                                  ngc_packed_builder **out);
+
 ngc_status ngc_packed_step(ngc_packed_builder *builder, size_t n_grams, int32_t *done);
 double ngc_packed_fraction(const ngc_packed_builder *builder);
 ngc_status ngc_packed_take(ngc_packed_builder *builder, ngc_cache **out);

@@ -43,6 +43,7 @@ struct ngc_counter {
     size_t length;
     uint64_t last_two; /* tokens, packed; of the first ones fewer */
     uint64_t n_tokens;
+    uint64_t n_before; /* tokens of earlier texts: no 2-gram reaches back to them */
     int finished;
     ngc_status outcome; /* of finishing */
     ngc_counts counts;
@@ -228,7 +229,7 @@ static ngc_status count_keys(ngc_counter *counter, const uint64_t *keys, size_t 
     }
     for (size_t i = 0; i < n; i++) {
         uint64_t place = counter->n_tokens;
-        while (place >= 2 && !count_key(counter, keys[i], place)) {
+        while (place - counter->n_before >= 2 && !count_key(counter, keys[i], place)) {
             ngc_status status = grow_slots(counter);
             if (status != NGC_OK) {
                 return status;
@@ -309,6 +310,15 @@ ngc_status ngc_counter_add(ngc_counter *counter, const int32_t *tokens, size_t n
         done += n;
     }
     return status;
+}
+
+ngc_status ngc_counter_end_text(ngc_counter *counter)
+{
+    if (counter->finished) {
+        return NGC_BAD_ARGUMENT;
+    }
+    counter->n_before = counter->n_tokens;
+    return NGC_OK;
 }
 
 int64_t ngc_counter_tokens(const ngc_counter *counter)

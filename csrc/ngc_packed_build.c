@@ -1,6 +1,6 @@
 /* ngc_packed_build.c - making a packed static cache, in slices.
  *
- *     gather    a cache's 2-grams into arrays (finished counts are such arrays already)
+ *     gather    the 2-grams of one cache or two into arrays (finished counts are such already)
  *     count     how many have each line as their home
  *     order     the 2-grams by home, and by what tells them apart there
  *     measure   how far from home each will stand, and the widths that its record needs
@@ -28,10 +28,13 @@ typedef enum phase { GATHER, PLAN, COUNT, ORDER, SORT, MEASURE, WRITE, SEAL, DON
 struct ngc_packed_builder {
     ngc_allocator allocator; /* here to make allocations fail; nobody asks for its counts */
     ngc_toggles toggles;
-    const ngc_cache *source; /* NULL: from counts */
+    const ngc_cache *sources[2]; /* NULL: from counts; the second: from one cache */
+    size_t n_sources_done;
     const ngc_counts *counts;
     ngc_counts own; /* what was gathered from a cache */
     ngc_cursor cursor;
+    int32_t *scratch; /* tokens, then counts */
+    size_t scratch_length;
     char *texts;
     size_t texts_bytes;
     phase phase;
@@ -111,11 +114,13 @@ static void sort_row(ngc_pair *row, size_t length)
 
 static ngc_status reserve_gathered(ngc_packed_builder *self)
 {
-    ngc_cache_facts facts = {0};
-    self->source->operations->facts(self->source, &facts);
     ngc_counts *own = &self->own;
-    own->n_grams = (size_t)facts.n_grams;
-    own->n_pairs = (size_t)facts.n_followers;
+    for (size_t i = 0; i < 2 && self->sources[i] != NULL; i++) {
+        ngc_cache_facts facts = {0};
+        self->sources[i]->operations->facts(self->sources[i], &facts);
+        own->n_grams += (size_t)facts.n_grams;
+        own->n_pairs += (size_t)facts.n_followers;
+    }
     own->keys = ngc_alloc(&self->allocator, (own->n_grams + 1) * sizeof *own->keys,
                           NGC_KIND_OTHER);
     own->starts = ngc_alloc(&self->allocator, (own->n_grams + 1) * sizeof *own->starts,
@@ -129,58 +134,122 @@ static ngc_status reserve_gathered(ngc_packed_builder *self)
     return NGC_OK;
 }
 
-/* The followers of one 2-gram, through arrays of the kind that caches hand out. */
-static ngc_status gather_row(ngc_packed_builder *self, const ngc_ngram_facts *gram,
-                             int32_t **scratch, size_t *capacity)
+static size_t length_in(const ngc_cache *cache, const ngc_key *key)
 {
-    size_t length = (size_t)gram->n_followers, found;
-    size_t start = self->own.starts[self->at];
-    if (length > *capacity) {
-        free(*scratch);
-        *capacity = 2 * length;
-        *scratch = ngc_alloc(&self->allocator, 8 * *capacity, NGC_KIND_OTHER);
-        if (*scratch == NULL) {
-            *capacity = 0;
+    size_t length = 0;
+    if (cache != NULL) {
+        cache->operations->followers(cache, key, NULL, NULL, 0, &length);
+    }
+    return length;
+}
+
+/* Appends a cache's followers of a 2-gram to the row that begins at `start` and holds *length. */
+static ngc_status gather_followers(ngc_packed_builder *self, const ngc_cache *cache,
+                                   const ngc_key *key, size_t added, size_t start, size_t *length)
+{
+    size_t found;
+    if (added > self->own.n_pairs - start - *length) {
+        return NGC_CHANGED;
+    }
+    if (added > self->scratch_length) {
+        free(self->scratch);
+        self->scratch_length = 2 * added;
+        self->scratch = ngc_alloc(&self->allocator, 8 * self->scratch_length, NGC_KIND_OTHER);
+        if (self->scratch == NULL) {
+            self->scratch_length = 0;
             return NGC_NO_MEMORY;
         }
     }
-    int32_t *tokens = *scratch, *counts = *scratch + length;
-    ngc_key key = ngc_key_of(gram->tokens, 2);
-    self->source->operations->followers(self->source, &key, tokens, counts, length, &found);
-    if (found != length || length > self->own.n_pairs - start || self->at >= self->own.n_grams) {
+    /* Through arrays of the kind that caches hand out. */
+    int32_t *tokens = self->scratch, *counts = self->scratch + added;
+    cache->operations->followers(cache, key, tokens, counts, added, &found);
+    if (found != added) {
         return NGC_CHANGED;
     }
-    for (size_t i = 0; i < length; i++) {
-        self->own.pairs[start + i] = (ngc_pair){tokens[i], counts[i]};
+    ngc_pair *out = self->own.pairs + start + *length;
+    for (size_t i = 0; i < added; i++) {
+        out[i] = (ngc_pair){tokens[i], counts[i]};
     }
-    memcpy(self->own.keys[self->at], gram->tokens, sizeof *self->own.keys);
-    self->own.starts[++self->at] = start + length;
+    *length += added;
     return NGC_OK;
+}
+
+/* Adds up the counts of the same token; the new length. */
+static size_t fold_row(ngc_pair *row, size_t length)
+{
+    size_t n = 0;
+    sort_row(row, length);
+    for (size_t i = 0; i < length; i++) {
+        if (n == 0 || row[n - 1].token != row[i].token) {
+            row[n++] = row[i];
+        } else {
+            int32_t room = INT32_MAX - row[n - 1].count;
+            row[n - 1].count += row[i].count < room ? row[i].count : room;
+        }
+    }
+    return n;
+}
+
+/* One 2-gram of the source at hand, with what the other says of it. */
+static ngc_status gather_row(ngc_packed_builder *self, const ngc_ngram_facts *gram)
+{
+    size_t start = self->own.starts[self->at], length = 0;
+    ngc_key key = ngc_key_of(gram->tokens, 2);
+    bool second = self->n_sources_done > 0;
+    size_t n_others = length_in(self->sources[second ? 0 : 1], &key);
+    if (second && n_others > 0) {
+        return NGC_OK; /* it came with the first */
+    }
+    if (self->at >= self->own.n_grams) {
+        return NGC_CHANGED;
+    }
+    ngc_status status =
+        gather_followers(self, self->sources[self->n_sources_done], &key,
+                         (size_t)gram->n_followers, start, &length);
+    if (status == NGC_OK && n_others > 0) {
+        status = gather_followers(self, self->sources[1], &key, n_others, start, &length);
+        length = fold_row(self->own.pairs + start, length);
+    }
+    if (status == NGC_OK) {
+        memcpy(self->own.keys[self->at], gram->tokens, sizeof *self->own.keys);
+        self->own.starts[++self->at] = start + length;
+    }
+    return status;
+}
+
+/* The next source; after the last all is gathered. */
+static void end_source(ngc_packed_builder *self)
+{
+    self->n_sources_done++;
+    if (self->n_sources_done < 2 && self->sources[self->n_sources_done] != NULL) {
+        self->cursor = (ngc_cursor){0};
+        return;
+    }
+    self->own.n_grams = self->at;
+    self->own.n_pairs = self->own.starts[self->at];
+    self->counts = &self->own;
+    self->phase = PLAN;
 }
 
 static ngc_status gather_slice(ngc_packed_builder *self, size_t n_grams)
 {
     enum { CHUNK = 256 };
     ngc_ngram_facts chunk[CHUNK];
-    int32_t *scratch = NULL;
-    size_t capacity = 0, n = 0, done = 0;
+    size_t n = 0, done = 0;
     ngc_status status = self->own.keys == NULL ? reserve_gathered(self) : NGC_OK;
     while (status == NGC_OK && done < n_grams) {
-        status = ngc_cache_walk(self->source, &self->cursor, chunk, CHUNK, &n);
+        status = ngc_cache_walk(self->sources[self->n_sources_done], &self->cursor, chunk, CHUNK,
+                                &n);
         if (status != NGC_OK || n == 0) {
             break;
         }
         for (size_t i = 0; i < n && status == NGC_OK; i++) {
-            status = gather_row(self, &chunk[i], &scratch, &capacity);
+            status = gather_row(self, &chunk[i]);
         }
         done += n;
     }
-    free(scratch);
     if (status == NGC_OK && n == 0) {
-        self->own.n_grams = self->at;
-        self->own.n_pairs = self->own.starts[self->at];
-        self->counts = &self->own;
-        self->phase = PLAN;
+        end_source(self);
     }
     return status;
 }
@@ -671,19 +740,32 @@ static ngc_status new_builder(const ngc_toggles *toggles, const ngc_packed_about
     return NGC_OK;
 }
 
-ngc_status ngc_packed_begin(const ngc_toggles *toggles, const ngc_cache *source,
-                            const ngc_packed_about *about, ngc_packed_builder **out)
+static bool can_be_gathered(const ngc_cache *cache)
+{
+    return cache->operations->walk != NULL && cache->n_min == 2 && cache->n_max == 2;
+}
+
+ngc_status ngc_packed_begin_merge(const ngc_toggles *toggles, const ngc_cache *source,
+                                  const ngc_cache *added, const ngc_packed_about *about,
+                                  ngc_packed_builder **out)
 {
     *out = NULL;
-    if (source->operations->walk == NULL || source->n_min != 2 || source->n_max != 2) {
+    if (!can_be_gathered(source) || (added != NULL && !can_be_gathered(added))) {
         return NGC_UNSUPPORTED;
     }
     ngc_status status = new_builder(toggles, about, out);
     if (status == NGC_OK) {
-        (*out)->source = source;
+        (*out)->sources[0] = source;
+        (*out)->sources[1] = added;
         (*out)->phase = GATHER;
     }
     return status;
+}
+
+ngc_status ngc_packed_begin(const ngc_toggles *toggles, const ngc_cache *source,
+                            const ngc_packed_about *about, ngc_packed_builder **out)
+{
+    return ngc_packed_begin_merge(toggles, source, NULL, about, out);
 }
 
 ngc_status ngc_packed_begin_counts(const ngc_toggles *toggles, const ngc_counter *counter,
@@ -745,7 +827,7 @@ static double done_of_phase(const ngc_packed_builder *self)
 double ngc_packed_fraction(const ngc_packed_builder *self)
 {
     static const double share[DONE] = {0.25, 0, 0.05, 0.1, 0.05, 0.2, 0.3, 0.05}; /* measured */
-    phase first = self->source == NULL ? PLAN : GATHER;
+    phase first = self->sources[0] == NULL ? PLAN : GATHER;
     double before = 0, all = 0;
     for (phase i = first; i < DONE; i++) {
         before += i < self->phase ? share[i] : 0;
@@ -776,6 +858,7 @@ void ngc_packed_builder_free(ngc_packed_builder *self)
     free(self->own.pairs);
     free(self->texts);
     free(self->block);
+    free(self->scratch);
     ngc_cache_free(self->result);
     free(self);
 }

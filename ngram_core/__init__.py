@@ -19,6 +19,7 @@ from .caches import LoadReport, Memory, NgramCache
 from .counting import BigramCounter
 from .drafter import Drafter
 from .errors import EngineMemoryError, FormatError, InputError, NgramError, StateError
+from .merging import merge_static
 from .replay import Replay, Sample
 from .rule import LLAMA_CPP, Rule
 from .static_file import StaticAbout
@@ -70,6 +71,7 @@ __all__ = [
     "StaticAbout",
     "Step",
     "Toggles",
+    "merge_static",
     "stage",
 ]
 

@@ -502,6 +502,10 @@ class NativeCounter(Handle):
         with self.use() as pointer:
             _check(lib.ngc_counter_add(pointer, _pointer(tokens), len(tokens)), "counting")
 
+    def end_text(self) -> None:
+        with self.use() as pointer:
+            _check(lib.ngc_counter_end_text(pointer), "counting")
+
     def tokens(self) -> int:
         with self.use() as pointer:
             return int(lib.ngc_counter_tokens(pointer))
@@ -543,7 +547,7 @@ class NativeCounter(Handle):
 
 
 class NativePackedBuilder(Handle):
-    """Makes a packed cache of a cache or of finished counts, which it borrows."""
+    """Makes a packed cache of a cache, of two, or of finished counts, which it borrows."""
 
     def __init__(
         self,
@@ -552,17 +556,22 @@ class NativePackedBuilder(Handle):
         n_vocab: int,
         fingerprint: bytes,
         *texts: str,
+        added: NativeCache | None = None,
     ) -> None:
         about = ffi.new("ngc_packed_about *")
         about.n_vocab = n_vocab
         about.fingerprint = fingerprint.ljust(32, b"\0")
         kept = [ffi.new("char[]", text.encode()) for text in texts]
         about.tokenizer, about.corpus, about.built_by = kept
-        from_counts = isinstance(source, NativeCounter)
-        begin = lib.ngc_packed_begin_counts if from_counts else lib.ngc_packed_begin
+        c_toggles = _c_toggles(toggles)
         out = ffi.new("ngc_packed_builder **")
         with Loans() as loans:
-            status = begin(_c_toggles(toggles), loans.reader(source), about, out)
+            first = loans.reader(source)
+            if isinstance(source, NativeCounter):
+                status = lib.ngc_packed_begin_counts(c_toggles, first, about, out)
+            else:
+                second = loans.reader(added)
+                status = lib.ngc_packed_begin_merge(c_toggles, first, second, about, out)
             _check(status, "building a static file")
         super().__init__("builder", out[0], lib.ngc_packed_builder_free, loans)
 

@@ -384,10 +384,14 @@ class NgramCache(Closing):
     def validate(self) -> None:
         """Checks every invariant of the structure; NgramError says which is broken. Our own file
         is read whole, checksums included; FormatError says where it is damaged."""
-        if self.kind == "ngc":
-            while not self._handle.check_packed(self._where):
-                pass
+        self.check_file()
         self._handle.validate()
+
+    def check_file(self) -> None:
+        """Reads all of our own file, in slices, and checks every sum and record; FormatError says
+        where it is damaged. A cache of another kind has no file behind it: nothing is done."""
+        while self.kind == "ngc" and not self._handle.check_packed(self._where):
+            pass
 
     # ---- files --------------------------------------------------------------------------------
 

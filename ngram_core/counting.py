@@ -38,6 +38,11 @@ class BigramCounter(Closing):
         """Counts the next tokens of the stream; int ids, shape (n,). Cost: some 20 ns a token."""
         self._handle.add(as_tokens(tokens))
 
+    def end_text(self) -> None:
+        """What is added from here on is another text: nothing is counted across the border, as
+        if each text had its own counter and the counts were added."""
+        self._handle.end_text()
+
     @property
     def n_tokens(self) -> int:
         """Tokens counted so far."""

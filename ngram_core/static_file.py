@@ -52,6 +52,11 @@ class StaticAbout:
             return cls(corpus=corpus, built_by=ours)
         return cls(tokenizer.name, tokenizer.fingerprint, tokenizer.n_vocab, corpus, ours)
 
+    @property
+    def tokenizer_said(self) -> str:
+        """The tokenizer for messages: its name and the beginning of its fingerprint."""
+        return _named(self.tokenizer, self.fingerprint)
+
     def refuse_other(self, tokenizer: Tokenizer, where: str) -> None:
         """Does nothing if a text of this tokenizer fits the file, or if the file does not say.
 
@@ -61,7 +66,7 @@ class StaticAbout:
         if not self.fingerprint or self.fingerprint == tokenizer.fingerprint:
             return
         raise InputError(
-            f"{where} was counted with the tokenizer {_named(self.tokenizer, self.fingerprint)} and"
+            f"{where} was counted with the tokenizer {self.tokenizer_said} and"
             f" the text is encoded with {_named(tokenizer.name, tokenizer.fingerprint)}: the same"
             " numbers mean other words; encode the text with the file's, or count the corpus again"
         )
@@ -94,8 +99,10 @@ def build_static(
     toggles: Toggles,
     about: StaticAbout,
     progress: Callable[[float], None] | None = None,
+    added: _native.NativeCache | None = None,
 ) -> _native.NativeCache:
-    """The same counts as a cache in our own file's structure, built in slices.
+    """The same counts, or their sum with those of another cache, as a cache in our own file's
+    structure, built in slices.
 
     Raises:
         InputError: a token is not below `about.n_vocab`.
@@ -111,6 +118,7 @@ def build_static(
         about.tokenizer,
         about.corpus,
         about.built_by,
+        added=added,
     )
     try:
         while not builder.step(_STEP_GRAMS):

@@ -19,6 +19,12 @@ def add_to(commands: Commands) -> None:
         metavar="F",
         help="ngc (default): our own, mapped; legacy: llama.cpp's; or constmap",
     )
+    parser.add_argument(
+        "--apart",
+        action="store_true",
+        help="count each text by itself, nothing across the border of two; gives the bytes that"
+        " merge gives for files of the single texts",
+    )
     parser.set_defaults(run=run, parser=parser)
 
 
@@ -28,7 +34,7 @@ def run(arguments: Namespace) -> None:
     from ..files import write_beside
     from ..static_file import StaticAbout
     from .bar import Bar
-    from .inputs import source_name, token_blocks_of, tokenizer_of
+    from .inputs import source_name, texts_of, token_blocks_of, tokenizer_of
 
     if arguments.format not in FORMATS:
         raise UsageError(
@@ -38,14 +44,17 @@ def run(arguments: Namespace) -> None:
     with write_beside(arguments.output) as beside, BigramCounter() as counter:
         tokenizer = tokenizer_of(arguments)
         with Bar("counting") as bar:
-            for block in token_blocks_of(arguments, tokenizer, bar):
-                counter.add(block)
-        if counter.n_tokens < 3:
+            whole = [token_blocks_of(arguments, tokenizer, bar)]
+            for text in texts_of(arguments, tokenizer, bar) if arguments.apart else whole:
+                for block in text:
+                    counter.add(block)
+                counter.end_text()
+        facts = counter.facts()
+        if facts["n_grams"] == 0:
             raise InputError(
                 f"too few tokens ({counter.n_tokens}): a 2-gram with a follower takes 3; "
                 "take more text"
             )
-        facts = counter.facts()
         with Bar("writing") as bar:
             about = StaticAbout.of(tokenizer, source_name(arguments))
             counter.save(beside, arguments.format, progress=bar, about=about)

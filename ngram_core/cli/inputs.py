@@ -48,12 +48,13 @@ def tokenizer_of(arguments: Namespace) -> Tokenizer | None:
 
 def source_name(arguments: Namespace) -> str:
     """The files that --tokens or --text name, without their folders."""
+    from ..merging import corpora_note
+
     paths = arguments.tokens or arguments.text
-    names = [
+    names: list[str | None] = [
         Path(path).name or str(path) for path in ([paths] if isinstance(paths, str) else paths)
     ]
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more
+    return corpora_note(names)
 
 
 def token_blocks_of(
@@ -65,8 +66,30 @@ def token_blocks_of(
         yield from read_token_blocks(arguments.tokens, n_vocab, progress)
         return
     paths = [arguments.text] if isinstance(arguments.text, str) else arguments.text
-    text = corpora.from_files(paths)
     assert tokenizer is not None, "a text is encoded by something"
+    yield from _encoded_blocks(paths, tokenizer, progress)
+
+
+def texts_of(
+    arguments: Namespace, tokenizer: Tokenizer | None, progress: Progress
+) -> Iterator[Iterator[Tokens]]:
+    """The same, each text of --text for itself."""
+    if arguments.tokens is not None:
+        yield token_blocks_of(arguments, tokenizer, progress)
+        return
+    assert tokenizer is not None, "a text is encoded by something"
+    n_done, n_texts = 0, len(arguments.text)
+
+    def of_all(fraction: float) -> None:
+        progress((n_done + fraction) / n_texts)
+
+    for path in arguments.text:
+        yield _encoded_blocks([path], tokenizer, of_all)
+        n_done += 1
+
+
+def _encoded_blocks(paths: list[str], tokenizer: Tokenizer, progress: Progress) -> Iterator[Tokens]:
+    text = corpora.from_files(paths)
     done = 0
 
     def told() -> Iterator[bytes]:

@@ -365,6 +365,19 @@ static ngc_status pack_our_counts(world *world)
     return pack(world->toggles, NULL, world->counter, 0, 7, &world->packed);
 }
 
+static ngc_status merge_ours(world *world)
+{
+    ngc_packed_about about = {0};
+    ngc_packed_builder *builder;
+    ngc_status status = ngc_packed_begin_merge(world->toggles, world->cache, world->packed, &about,
+                                               &builder);
+    for (int32_t done = 0; status == NGC_OK && !done;) {
+        status = ngc_packed_step(builder, 7, &done);
+    }
+    ngc_packed_builder_free(builder);
+    return status;
+}
+
 /* Back from our own file's structure; what was put in before it failed is thrown away. */
 static ngc_status unpack(world *world)
 {
@@ -464,6 +477,7 @@ void test_no_memory_for_packed_caches(void)
 {
     check_scenario(prepare_pairs, pack_ours, false, 8);
     check_scenario(prepare_finished, pack_our_counts, false, 6);
+    check_scenario(prepare_packed, merge_ours, false, 8);
     check_scenario(prepare_packed, open_ours, false, 1);
     check_scenario(prepare_packed, unpack, false, 20);
 }

@@ -64,12 +64,78 @@ void test_packed_holds_what_it_was_built_from(void)
     }
 }
 
+/* Counts every text for itself, with one counter. */
+static ngc_counter *counted_apart(const int32_t *a, size_t n_a, const int32_t *b, size_t n_b)
+{
+    ngc_counter *counter;
+    CHECK_OK(ngc_counter_new(&counter));
+    CHECK_OK(ngc_counter_add(counter, a, n_a));
+    CHECK_OK(ngc_counter_end_text(counter));
+    CHECK_OK(ngc_counter_add(counter, b, n_b));
+    CHECK_OK(ngc_counter_end_text(counter));
+    CHECK_OK(ngc_counter_finish(counter));
+    CHECK_EQUAL(ngc_counter_end_text(counter), NGC_BAD_ARGUMENT);
+    return counter;
+}
+
 static bool same_bytes(const ngc_cache *a, const ngc_cache *b)
 {
     size_t bytes_a, bytes_b;
     const uint8_t *file_a = ngc_packed_bytes_view(a, &bytes_a);
     const uint8_t *file_b = ngc_packed_bytes_view(b, &bytes_b);
     return bytes_a == bytes_b && memcmp(file_a, file_b, bytes_a) == 0;
+}
+
+static ngc_cache *merged(const ngc_cache *a, const ngc_cache *b, size_t n_at_once)
+{
+    ngc_packed_about about = {.tokenizer = "t", .corpus = "some text"};
+    ngc_packed_builder *builder;
+    ngc_cache *sum = NULL;
+    double before = 0;
+    CHECK_OK(ngc_packed_begin_merge(sorted(), a, b, &about, &builder));
+    for (int32_t done = 0; !done;) {
+        if (!CHECK_OK(ngc_packed_step(builder, n_at_once, &done))) {
+            break;
+        }
+        double fraction = ngc_packed_fraction(builder);
+        CHECK(fraction >= before && fraction <= 1);
+        before = fraction;
+    }
+    CHECK_OK(ngc_packed_take(builder, &sum));
+    ngc_packed_builder_free(builder);
+    return sum;
+}
+
+/* Two parts merged, of whatever structures, are what one counter makes of both, byte for byte. */
+void test_packed_merges_exactly(void)
+{
+    static const size_t lengths[] = {0, 2, 40, N};
+    int32_t text[2 * N];
+    random_text(text, 2 * N, N_VOCAB, 11);
+    for (size_t i = 0; i < LENGTH(lengths); i++) {
+        for (size_t j = 0; j < LENGTH(lengths); j++) {
+            ngc_counter *counter = counted_apart(text, lengths[i], text + N, lengths[j]);
+            ngc_cache *wanted, *packed_a, *packed_b;
+            CHECK_OK(pack(sorted(), NULL, counter, 0, 1000, &wanted));
+            ngc_cache *a = counted(toggles_at(0), 2, 2, text, lengths[i]);
+            ngc_cache *b = counted(sorted(), 2, 2, text + N, lengths[j]);
+            CHECK_OK(pack(sorted(), a, NULL, 0, 1000, &packed_a));
+            CHECK_OK(pack(sorted(), b, NULL, 0, 1000, &packed_b));
+            ngc_cache *sums[] = {merged(a, b, 1), merged(b, a, 1000), merged(packed_a, packed_b, 7),
+                                 merged(packed_b, a, SIZE_MAX)};
+            for (size_t k = 0; k < LENGTH(sums); k++) {
+                check_sound(sums[k]);
+                CHECK(same_bytes(sums[k], wanted));
+                ngc_cache_free(sums[k]);
+            }
+            ngc_cache_free(packed_b);
+            ngc_cache_free(packed_a);
+            ngc_cache_free(b);
+            ngc_cache_free(a);
+            ngc_cache_free(wanted);
+            ngc_counter_free(counter);
+        }
+    }
 }
 
 /* Whatever it is made of, in whatever order, in slices of whatever size. */

@@ -44,6 +44,7 @@
     TEST(constmap_cut_at_any_byte) \
     TEST(packed_holds_what_it_was_built_from) \
     TEST(packed_bytes_do_not_depend_on_order) \
+    TEST(packed_merges_exactly) \
     TEST(packed_takes_crowds_and_giants) \
     TEST(packed_says_what_it_was_told) \
     TEST(packed_refuses_what_it_cannot) \
