@@ -21,13 +21,14 @@ from ngram_core.lesson.experiment import Experiment
 from ngram_core.lesson.material import Material
 from ngram_core.toggles import STAGES, choices
 from ngram_core.tokenizers import ByteTokenizer
-from ngram_core.views import live as live_module
+from ngram_core.views import measuring
 from ngram_core.views.figure import Plot, _guarded
+from ngram_core.views.figure_grid import LIGHT, WIDE, apart, faint
 from ngram_core.views.live import Live
-from ngram_core.views.plot_layout import WIDE, apart, faint, layout
+from ngram_core.views.plot_layout import layout
 from ngram_core.views.plots import SLOTS, traces
 
-COLOURS = live_module._LIGHT
+COLOURS = LIGHT
 SEARCHES = choices("search")
 
 
@@ -188,7 +189,7 @@ def test_a_new_view_closes_the_one_before(live: Live) -> None:
     assert "closed" in live._error
     again.close()
     again.close()
-    assert live_module._open is None
+    assert measuring._open is None
 
 
 def test_closing_in_the_middle_leaves_no_task() -> None:
@@ -209,7 +210,7 @@ def test_closing_in_the_middle_leaves_no_task() -> None:
 
 
 def test_a_page_that_went_away_pauses_the_run(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_module, "_GONE_SECONDS", 0.0)
+    monkeypatch.setattr(measuring, "GONE_SECONDS", 0.0)
     live.board.seen = 0  # a page was there, and has drawn nothing since
     run(live, ("start", None))
     assert live.board.board["state"] == "paused"

@@ -40,6 +40,10 @@ class Pace:
         self._current = next(t for t in self._tasks if t.kind == kind and t.seconds is None)
         self._began = time.monotonic()
 
+    def rest(self, seconds: float) -> None:
+        """Says that so long nobody worked: the task in work takes no longer for it."""
+        self._began += seconds
+
     def end(self, seconds: float | None = None) -> None:
         """Says that it is done, and what it took, if not the time since it began."""
         assert self._current is not None, "something was begun"

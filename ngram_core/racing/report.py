@@ -14,6 +14,7 @@ from .results import RaceResult, SizeFigures, Spread, StageFigures
 from .tables import Table
 
 WIDTH = 80
+TITLE = "A race of the stages"
 
 _BUSY = 0.6  # of the cores; a race itself keeps one at work
 
@@ -65,17 +66,26 @@ def _wrapped(words: str) -> list[str]:
 
 def to_markdown(result: RaceResult) -> str:
     """Everything but the histograms."""
-    parts = ["# A race of the stages", *_head(result)]
+    parts = ["# " + TITLE]
+    for part in report_parts(result):
+        parts += _as_markdown(part) if isinstance(part, Table) else [part]
+    return "\n\n".join(parts) + "\n"
+
+
+def report_parts(result: RaceResult) -> Iterator[str | Table]:
+    """The report as paragraphs and tables, in order."""
+    yield from _head(result)
     if result.sizes:
-        parts += _as_markdown(tables.summary(result))
+        yield tables.summary(result)
     for size in result.sizes:
-        parts += _as_markdown(tables.times(result, size))
-        parts += _verdicts(size)
-        more = [tables.first_times(size), tables.own_caches(size)]
-        more += [tables.static_cache(size)] if size.size_mb else []
-        for table in (*more, tables.structures(size)):
-            parts += _as_markdown(table)
-    return "\n\n".join([*parts, *_tail(result)]) + "\n"
+        yield tables.times(result, size)
+        yield from _verdicts(size)
+        yield tables.first_times(size)
+        yield tables.own_caches(size)
+        if size.size_mb:
+            yield tables.static_cache(size)
+        yield tables.structures(size)
+    yield from _tail(result)
 
 
 def _as_markdown(table: Table) -> list[str]:

@@ -348,6 +348,12 @@ class RaceResult:
 
         return to_markdown(self)
 
+    def to_html(self) -> str:
+        """The same report as one page, which needs no other file and no network."""
+        from .page import to_html
+
+        return to_html(self)
+
     def to_text(self) -> str:
         """Tables of at most 80 columns for a terminal."""
         from .report import to_text

@@ -109,6 +109,7 @@ class Race(Closing):
         self._left_out: list[LeftOut] = []
         self._child: Child | None = None
         self._until = self._worked = 0.0
+        self._left_at = time.monotonic()
         self.what = "starting"
         self.done = self._ended = False
         self._pace = Pace(self._plan())
@@ -124,6 +125,7 @@ class Race(Closing):
             NgramError: a process failed; `result` still has what was measured before.
         """
         started = time.monotonic()
+        self._pace.rest(started - self._left_at)
         self._until = started + seconds
         try:
             while not self._ended:
@@ -134,7 +136,8 @@ class Race(Closing):
             self._ended = True
             raise
         finally:
-            self._worked += time.monotonic() - started
+            self._left_at = time.monotonic()
+            self._worked += self._left_at - started
         return not self._ended
 
     def run(self, progress: Progress | None = None) -> RaceResult:

@@ -12,11 +12,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .live import Live
     from .predict import Exercise, Predict
+    from .race import Race
     from .stepper import Stepper
 
-_HOMES = {"Stepper": "stepper", "Predict": "predict", "Exercise": "predict", "Live": "live"}
+_HOMES = {
+    "Stepper": "stepper",
+    "Predict": "predict",
+    "Exercise": "predict",
+    "Live": "live",
+    "Race": "race",
+}
 
-__all__ = ["Exercise", "Live", "Predict", "Stepper"]
+__all__ = ["Exercise", "Live", "Predict", "Race", "Stepper"]
 
 
 def __getattr__(name: str) -> Any:

@@ -24,15 +24,8 @@ from ..lesson.switches import (
 from ..published import DRAFTING_US
 from ..toggles import Toggles
 from .figure import Trace
-from .plot_layout import (
-    Colours,
-    along_the_text,
-    apart,
-    by_corpus,
-    corpus_place,
-    faint,
-    names_beside,
-)
+from .figure_grid import Colours, apart, corpus_place, faint
+from .plot_layout import along_the_text, by_corpus, names_beside
 
 MARKS = {
     "upstream": "square",
@@ -47,7 +40,7 @@ MARKS = {
 SLOTS = 6
 """Runs shown at once: traces are made once and then filled, since plotly redraws less so."""
 
-_STRUCTURES = (
+STRUCTURES = (
     # title, field of Memory, pattern, fill
     ("followers", "followers_bytes", "", 1.0),
     ("buckets", "follower_index_bytes", "/", 1.0),
@@ -293,17 +286,17 @@ def _memory(run: Run | None, colours: Colours) -> list[Trace]:
             "x": [getattr(held[row], field) / 2**20 if row in held else 0 for row in rows],
             "name": title,
             "showlegend": True,
-            "marker": _bar(rows, pattern, fill, colours),
+            "marker": bar(rows, pattern, fill, colours),
             "hovertemplate": f"{title}: %{{x:.1f}} MiB<extra>%{{y}}</extra>",
         }
-        for title, field, pattern, fill in _STRUCTURES
+        for title, field, pattern, fill in STRUCTURES
     ]
     context = run.line.sample.context_bytes if run and run.line.sample else 0
     whole = {
         **_ACROSS,
         "y": ["context"],
         "x": [context / 2**20],
-        "marker": _bar(["context"], "", 0.0, colours),
+        "marker": bar(["context"], "", 0.0, colours),
         "hovertemplate": "all of it: %{x:.1f} MiB<extra>%{y}</extra>",
     }
     totals = {"context": context} | {row: memory.live_bytes for row, memory in held.items()}
@@ -325,7 +318,7 @@ def _memory(run: Run | None, colours: Colours) -> list[Trace]:
 _ACROSS = {"type": "bar", "orientation": "h", "xaxis": "x3", "yaxis": "y3"}
 
 
-def _bar(rows: Sequence[str], pattern: str, fill: float, colours: Colours) -> dict[str, Any]:
+def bar(rows: Sequence[str], pattern: str, fill: float, colours: Colours) -> dict[str, Any]:
     """Fill and outline of the bars of one structure; plotly draws a pattern in their colours."""
     hues = [colours[_HUES[row]] for row in rows]
     inks = [colours[f"{_HUES[row]}-ink"] for row in rows]

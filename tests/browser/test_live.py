@@ -312,7 +312,7 @@ def test_errors_are_shown_in_words(open_notebook: Open) -> None:
 def test_a_page_that_is_closed_pauses_the_run(open_notebook: Open) -> None:
     lesson = opened(open_notebook)
     watcher = open_notebook(["1"])
-    lesson.kernel("import ngram_core.views.live as module; module._GONE_SECONDS = 1")
+    lesson.kernel("import ngram_core.views.measuring as module; module.GONE_SECONDS = 1")
     lesson.page.click(".board label:has-text('5 MB')")
     lesson.page.click("button[data-name=start]")
     points(lesson, 2)

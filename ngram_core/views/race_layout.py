@@ -1,0 +1,151 @@
+"""Where the six plots of a race stand in their figure, with axes and captions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from ..lesson.race_words import HEADLINE_MB, published, steps, widest
+from ..published import PUBLISHED
+from ..racing import RaceResult, SizeFigures, Spread, StageFigures
+from .figure_grid import (
+    WIDE,
+    Axes,
+    Colours,
+    Panel,
+    corpus_axis,
+    grid_layout,
+    log_axis,
+    round_up,
+)
+
+_NAMES = 92  # pixels for the names of stages
+
+_PANELS = {
+    "A": Panel(
+        "Time per drafted token, µs",
+        "median, fastest to slowest run; grey: the first stage against itself;"
+        " hollow, dotted: published, Apple M4 Pro",
+        height=340,
+    ),
+    "B": Panel(
+        "Each step, times faster than the one before",
+        f"grey: within the noise; hollow: published, {HEADLINE_MB} MB",
+        left=_NAMES,
+        height=340,
+    ),
+    "C": Panel(
+        "Memory by structure, MiB",
+        "orange: static cache, purple: dynamic, blue: context; hollow: published",
+        key_rows=(1, 2),
+        left=_NAMES,
+    ),
+    "D": Panel(
+        "How long a call took, µs",
+        "mark: half of the calls, bar: 99 of 100, cross: the longest",
+        left=_NAMES,
+    ),
+    "E": Panel("Loading the static cache, ms", "from memory; hollow, dotted: published"),
+    "F": Panel("Accepted of the drafted tokens, %", "hollow, dotted: published, WikiText-103"),
+}
+_ROWS = ("AB", "CD", "EF")
+
+HEIGHT_A = _PANELS["A"].height
+HEIGHT_E = _PANELS["E"].height
+
+
+def layout(result: RaceResult | None, width: int, colours: Colours) -> dict[str, Any]:
+    """The figure's layout: size, colours, axes, captions."""
+    size = widest(result)
+    axes = {
+        "A": (_corpora(result, width), drafting_axis(result)),
+        "B": _steps(size),
+        "C": _memory(size, width),
+        "D": _calls(size),
+        "E": (_corpora(result, width), loading_axis(result)),
+        "F": (_corpora(result, width), _accepted(result)),
+    }
+    made = grid_layout(_PANELS, _ROWS, axes, width, colours)
+    made["barmode"] = "stack"
+    made["bargap"] = 0.35
+    return made
+
+
+def measured(result: RaceResult | None) -> list[StageFigures]:
+    """All figures of all sizes."""
+    return [] if result is None else [f for size in result.sizes for f in size.stages]
+
+
+def shown(size: SizeFigures | None) -> list[StageFigures]:
+    """The stages of a size, each once."""
+    return [] if size is None else [f for f in size.stages if not f.again]
+
+
+def _corpora(result: RaceResult | None, width: int) -> dict[str, Any]:
+    raced = [size.size_mb for size in result.sizes] if result else [0.0]
+    return corpus_axis(sorted({*raced, 0, 25, 100, 541}), 1.16 if width >= WIDE else 1.24)
+
+
+def _ends(spreads: Iterable[Spread | None], unit_ns: float) -> list[float]:
+    return [value / unit_ns for s in spreads if s is not None for value in (s.low, s.high)]
+
+
+def drafting_axis(result: RaceResult | None) -> dict[str, Any]:
+    """The upward axis of plot A."""
+    here = _ends((figures.ns_per_drafted for figures in measured(result)), 1e3)
+    return log_axis([*here, *(line.us_per_drafted for line in PUBLISHED)])
+
+
+def loading_axis(result: RaceResult | None) -> dict[str, Any]:
+    """The upward axis of plot E."""
+    here = _ends((f.load.warm_ns for f in measured(result) if f.load), 1e6)
+    there = [float(line.load_ms) for line in PUBLISHED if line.load_ms]
+    return log_axis([*here, *there], digits=(1,))
+
+
+def _accepted(result: RaceResult | None) -> dict[str, Any]:
+    here = [f.accept_pct for f in measured(result) if f.accept_pct is not None]
+    most = 5 * math.ceil(1.1 * max([*here, *(line.accept_pct for line in PUBLISHED)]) / 5)
+    return {"range": [0, min(100, most)], "nticks": 6}
+
+
+def _names(names: list[str]) -> dict[str, Any]:
+    """An upward axis of stages, the first one on top."""
+    return {
+        "range": [max(len(names), 1) - 0.4, -0.75],
+        "tickvals": list(range(len(names))),
+        "ticktext": names,
+        "showgrid": False,
+    }
+
+
+def _steps(size: SizeFigures | None) -> Axes:
+    made = steps(size) if size else []
+    noise = size.noise if size else None
+    limit = 1 + noise.spread_pct / 100 if noise else 1.0
+    held = [v for s in made for v in (s.low, s.high, s.published or 1.0)]
+    across = log_axis([0.8, 10.0, limit, 1 / limit, *held])
+    return {**across, "title": "times faster"}, _names([step.stage for step in made])
+
+
+def _memory(size: SizeFigures | None, width: int) -> Axes:
+    held = [0.0]
+    for figures in shown(size):
+        memory = figures.memory
+        parts = (memory.static, memory.dynamic, memory.context)
+        held.append(sum(part.live_bytes for part in parts if part) / 2**20)
+        line = published(figures.stage, size.size_mb) if size else None
+        held.append((line.static_mb or 0) * 1e6 / 2**20 if line else 0.0)
+    across = {"range": [0, (1.2 if width >= WIDE else 1.5) * round_up(max(held))], "title": "MiB"}
+    return across, _names([figures.name for figures in shown(size)])
+
+
+def _calls(size: SizeFigures | None) -> Axes:
+    held = [
+        value / 1000
+        for figures in shown(size)
+        for value in (figures.calls.p50_ns.low / 3, figures.calls.max_ns.high)
+    ]
+    across = log_axis(held, digits=(1,))
+    return {**across, "title": "µs"}, _names([figures.name for figures in shown(size)])
