@@ -62,6 +62,14 @@ for size in (0, 1, 5):
     live.run("nocopy", size)
 live"""
 
+LESSON_09 = ASKED.format("lesson09")
+RACE = """from ngram_core.views import Race
+if "race" not in globals():
+    race = Race(largest_mb=5)
+    race.run()
+race{0}"""
+RACED = "text=precheck >> nth=0"
+
 PICTURES = (
     Picture(
         "00-first", f"{STEPPER}Stepper({ONE_CACHE}, word=58)", ".stepper .ctl", to=".stepper .say"
@@ -100,6 +108,16 @@ PICTURES = (
         until=".js-plotly-plot >> text=nocopy >> nth=0",
     ),
     Picture("03-exercise", f"{LESSON_03}Exercise(lesson03.WORD_86)", ".asked"),
+    Picture("09-predict", f"{LESSON_09}Predict(lesson09.LARGEST)", ".asked"),
+    Picture(
+        "09-plots",
+        RACE.format(""),
+        ".js-plotly-plot",
+        to=".js-plotly-plot .g-xtitle",
+        until=RACED,
+    ),
+    Picture("09-race", RACE.format(".board"), ".board"),
+    Picture("09-exercise", f"{LESSON_09}Exercise(lesson09.DENOMINATORS)", ".asked"),
 )
 
 

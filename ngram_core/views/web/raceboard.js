@@ -47,7 +47,7 @@ function notes() {
 
 /** What to race: one of several each, and a corpus of the reader's own. */
 function fields(ask) {
-  const node = el("div", { class: "choices" });
+  const node = el("div", { class: "setup" });
   let made = [];
   const own = ownCorpus(ask);
   return {
