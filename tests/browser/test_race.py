@@ -1,0 +1,177 @@
+"""Lesson 09's race as a reader uses it: real JupyterLab, real keys, real runs."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .lesson import App, Lesson
+
+Open = Callable[..., Lesson]
+
+SHOW = """
+from ngram_core.views import Race
+race = Race(text_tokens=1_000, runs=1, stages=("upstream", "nocopy", "precheck"))
+race.show()
+"""
+
+LEFT = """
+import asyncio, gc, json, ipywidgets
+gc.collect()
+names = [type(w).__name__ for w in ipywidgets.widgets.widget._instances.values()]
+pumps = [t for t in asyncio.all_tasks() if 'Pump' in str(t.get_coro())]
+print(json.dumps({'figures': names.count('Plot'), 'boards': names.count('RaceBoard'),
+    'widgets': len(names), 'pumps': len(pumps)}))
+"""
+
+
+def opened(open_notebook: Open, **how: Any) -> Lesson:
+    lesson = open_notebook([SHOW, LEFT], **how)
+    lesson.run_cell(0)
+    plots_are_there(lesson)
+    return lesson
+
+
+def plots_are_there(lesson: Lesson) -> None:
+    lesson.find(".board")
+    lesson.page.wait_for_function(
+        "document.querySelector('.js-plotly-plot')?.textContent.includes('Memory by structure')"
+    )
+    ask(lesson, "race.plots.attached", True)
+
+
+def kernel(lesson: Lesson, expression: str) -> Any:
+    return json.loads(lesson.kernel(f"import json; print(json.dumps({expression}))"))
+
+
+def ask(lesson: Lesson, expression: str, wanted: Any, seconds: float = 60) -> None:
+    """Waits until the kernel answers what is wanted."""
+    deadline = time.monotonic() + seconds
+    while (found := kernel(lesson, expression)) != wanted:
+        assert time.monotonic() < deadline, f"{expression} is {found}, not {wanted}"
+        lesson.page.wait_for_timeout(100)
+
+
+def text(lesson: Lesson, selector: str) -> str:
+    return " ".join(lesson.page.locator(selector).first.inner_text().split())
+
+
+def rows(lesson: Lesson, at_least: int) -> None:
+    lesson.page.wait_for_function(
+        "n => document.querySelectorAll('.figures tbody th').length >= n",
+        arg=at_least,
+        timeout=60_000,
+    )
+
+
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+def test_with_keys_alone(open_notebook: Open, app: App) -> None:
+    lesson = opened(open_notebook, app=app)
+    n_cells = len(lesson.code_cells())
+    page = lesson.page
+    lesson.find("button[data-name=start]").focus()
+    lesson.press("Enter")
+    rows(lesson, 1)
+    assert page.evaluate("document.activeElement.dataset.name") == "start", "focus stays"
+
+    lesson.press("Tab", "Enter")  # Pause
+    ask(lesson, "race.race.state", "paused", 5)
+    assert text(lesson, "button[data-name=start]") == "▶ Resume"
+    lesson.press("Shift+Tab", "Enter")  # Resume
+    ask(lesson, "race.race.state == 'paused'", False, 5)
+
+    lesson.press("Tab", "Tab", "Enter")  # Stop
+    ask(lesson, "race.race.state in ('stopped', 'done')", True, 10)
+    kept = kernel(lesson, "race.result.n_runs")
+    assert kept >= 1
+    ask(lesson, "race.pump.running", False, 5)
+
+    lesson.find("[data-field=largest_mb] input >> nth=1").focus()
+    lesson.press("ArrowLeft")  # none
+    ask(lesson, "race.race.choice.largest_mb", 0)
+    assert text(lesson, ".moved") == "What is chosen now is raced at the next Start."
+    lesson.find("button[data-name=start]").focus()
+    lesson.press("Enter")
+    ask(lesson, "race.race.state", "done")
+    page.wait_for_function("document.querySelector('.light').dataset.kind === 'same'")
+    page.wait_for_function("document.querySelector('.left').textContent.startsWith('all 4 runs')")
+    assert text(lesson, ".words").startswith("Without a static cache precheck takes")
+    assert len(lesson.code_cells()) == n_cells, "no key went to the notebook"
+    said = kernel(lesson, "race.describe()")
+    assert text(lesson, ".words") in said
+    for note in page.locator(".notes li").all_inner_texts():
+        assert note in said
+    assert lesson.axe(".ngram-live") == []
+
+
+def test_the_report_is_downloaded_and_saved(open_notebook: Open) -> None:
+    lesson = opened(open_notebook)
+    assert not lesson.page.locator(".report").is_visible()
+    lesson.kernel("race.race.choose(largest_mb=0); race.run()", 60)
+    for kind, begin in (("html", "<!doctype html>"), ("markdown", "# A race"), ("json", "{")):
+        with lesson.page.expect_download() as arriving:
+            lesson.find(f"button[data-kind={kind}]").press("Enter")
+        path = Path(arriving.value.path())
+        assert path.read_text(encoding="utf-8").startswith(begin)
+        assert arriving.value.suggested_filename.startswith("race-")
+    lesson.page.click(".report button:has-text('Save')")
+    said = lesson.find(".report .hint:not(:empty)").inner_text()
+    names = said.removeprefix("Saved beside the notebook: ").rstrip(".").split(", ")
+    folder = lesson.server.root / Path(lesson.path).parent
+    assert [(folder / name).is_file() for name in names] == [True] * 3
+
+
+def test_a_corpus_of_the_readers_own(open_notebook: Open) -> None:
+    lesson = opened(open_notebook)
+    field = lesson.find(".own input")
+    field.fill("no <b>such</b> file")
+    field.press("Enter")
+    ask(lesson, "race.race.choice.corpus", "no <b>such</b> file")
+    lesson.page.click("button[data-name=start]")
+    ask(lesson, "race.race.state", "failed")
+    lesson.page.wait_for_function(
+        "document.querySelector('.words').innerText.includes('there is no corpus')"
+    )
+    field.fill("")
+    lesson.page.click(".own button")
+    assert "no corpus is named" in lesson.find(".board .error:not(:empty)").inner_text().lower()
+
+
+@pytest.mark.parametrize(
+    ("app", "width", "dark"),
+    [("lab", 1280, True), ("lab", 360, False), ("notebook", 360, True)],
+)
+def test_any_width_and_theme(open_notebook: Open, app: App, width: int, dark: bool) -> None:
+    how = {"app": app, "width": width, "dark": dark, "height": 2400, "reduced_motion": True}
+    lesson = opened(open_notebook, **how)
+    lesson.kernel("race.run()", 60)
+    rows(lesson, 8)
+    lesson.page.wait_for_timeout(500)
+    for part in (".board", ".figures"):
+        assert lesson.overflow(part) == 0
+    plot = lesson.page.locator(".js-plotly-plot .main-svg").first.bounding_box()
+    view = lesson.page.locator(".ngram-live").bounding_box()
+    assert plot is not None
+    assert view is not None
+    assert plot["width"] <= view["width"]
+    assert lesson.axe(".ngram-live") == []
+    lesson.screenshot(f"race-{app}-{width}-{'dark' if dark else 'light'}", ".ngram-live")
+
+
+def test_running_the_cell_again_leaves_nothing(open_notebook: Open) -> None:
+    lesson = opened(open_notebook)
+    before = json.loads(lesson.kernel(LEFT))
+    assert (before["figures"], before["boards"], before["pumps"]) == (1, 1, 0)
+    lesson.page.click("button[data-name=start]")
+    rows(lesson, 1)
+    lesson.run_cell(0)  # in the middle of the race
+    plots_are_there(lesson)
+    assert json.loads(lesson.kernel(LEFT)) == before
+    assert lesson.page.locator(".board").count() == 1
+    lesson.page.click("button[data-name=start]")
+    rows(lesson, 1)
