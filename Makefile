@@ -1,5 +1,5 @@
 # Two commands for everyone:   make lab     make test
-# For us:   make check   make soak   make bench   make pictures   make clean
+# For us:   make check   make soak   make bench   make pictures   make docs   make clean
 # CONTRIBUTING.md says what each does. Everything is made in .venv/ and build/.
 
 ENGINE := $(wildcard csrc/*.[ch]) ngram_core/_build.py
@@ -15,7 +15,7 @@ $(shell rm -rf .venv)
 endif
 
 .NOTPARALLEL:
-.PHONY: help lab test check soak bench pictures clean
+.PHONY: help lab test check soak bench pictures docs clean
 .DELETE_ON_ERROR:
 
 help:
@@ -28,6 +28,7 @@ $(PYTHON_HERE): | tests/preflight.sh
 
 .venv/lab.done: SAYS = JupyterLab and the engine
 .venv/test.done: SAYS = the engine and what its tests need
+.venv/docs.done: SAYS = the engine and what draws its reference
 .venv/dev.done: SAYS = everything that our own checks need
 .venv/%.done: pyproject.toml setup.py $(SETTINGS) | $(PYTHON_HERE)
 	@sh tests/preflight.sh >/dev/null
@@ -48,6 +49,9 @@ $(PYTHON_HERE): | tests/preflight.sh
 
 # A real browser on a busy machine is late now and then.
 CHECKS := -m "(browser or slow) and not soak"
+
+DOCUMENTED := ngram_core $(addprefix ngram_core.,inside racing corpora tokenizers token_files \
+    machine published reference)
 
 lab: .venv/lab.done .venv/engine.done
 	@sh tests/lab.sh $(FIRST)
@@ -71,6 +75,10 @@ bench: .venv/test.done .venv/engine.done
 
 pictures: .venv/dev.done .venv/engine.done
 	$(PYTHON_HERE) tests/pictures.py $(ARGS)
+
+docs: .venv/docs.done .venv/engine.done
+	$(PYTHON_HERE) -m pdoc --docformat google -o build/docs $(DOCUMENTED)
+	@echo "Open build/docs/index.html"
 
 clean:
 	rm -rf .venv build dist *.egg-info ngram_core/_ngram*.so

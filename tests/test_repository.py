@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tools import REPO, committed_files
 
-FOLDERS = {"csrc", "ngram_core", "notebooks", "tests", "binder", ".ci"}
+FOLDERS = {"csrc", "ngram_core", "notebooks", "tests", "binder", ".ci", ".github"}
 
 # Whom the files may point a reader to. Package registries are not among them: pip knows its
 # own, and a mirror's name would be wrong on every other machine.
