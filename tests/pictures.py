@@ -91,7 +91,7 @@ PICTURES = (
         STAGE,
     ),
     Picture("01-exercise", f"{LESSON_01}Exercise(lesson01.BOTH_TESTS)", ".asked"),
-    Picture("02-word-40", f"{STEPPER}Stepper(word=40)", ".stepper .say", to=".stepper .evidence"),
+    Picture("02-word-40", f"{STEPPER}Stepper(word=40)", ".stepper .text", to=".stepper .say"),
     Picture("02-predict", f"{LESSON_02}Predict(lesson02.WORD_82)", ".asked"),
     Picture("02-context", f"{STEPPER}Stepper({ONE_CACHE}, word=40)", STAGE),
     Picture("02-stops", f"{STEPPER}{LESSON_02}Stepper(word=42, stops=lesson02.STOPS)", STAGE),

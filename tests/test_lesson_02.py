@@ -72,9 +72,13 @@ def test_context_alone_on_the_recipe_and_on_a_text_where_it_suffices(
 @pytest.mark.parametrize(
     ("name", "totals", "first"),
     [
-        ("score tested", "38 of 74", "word 37: “batter” (id 16), the engine nothing"),
-        ("static of X_n", "38 of 64", "word 82: “rest” (id 17), the engine nothing"),
-        ("dynamic inside each n", "36 of 68", "word 102: “pink” (id 44), the engine “and” (id 7)"),
+        ("score tested", "38 of 74", "word 37: “batter” (id 16), the engine drafts nothing"),
+        ("static of X_n", "38 of 64", "word 82: “rest” (id 17), the engine drafts nothing"),
+        (
+            "dynamic inside each n",
+            "36 of 68",
+            "word 102: “pink” (id 44), the engine drafts “and” (id 7)",
+        ),
     ],
 )
 def test_misreadings(

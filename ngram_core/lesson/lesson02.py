@@ -16,7 +16,7 @@ from ..rule import LLAMA_CPP
 from ..toggles import NOCOPY
 from ..trace import Candidate, Row, Step
 from .cases import text_stream
-from .comparison import places
+from .comparison import places as parted
 from .examples import RECIPE
 from .figures import plural
 from .misreadings import misread
@@ -71,7 +71,7 @@ def context_alone(model: StepperModel) -> None:
     all_three = model.told_with(settings.set(context=True, dynamic=True, static=True))
     print(f"context alone:    {_totals(alone.totals)}")
     print(f"all three caches: {_totals(all_three.totals)}")
-    missed = [p for p in places(all_three, alone) if p.now == all_three.text[p.word - 1]]
+    missed = [p for p in parted(all_three, alone) if p.now == all_three.text[p.word - 1]]
     if missed:
         shown = ", ".join(f"{p.word} “{model.shown([p.now or 0])}”" for p in missed[:5])
         more = f" and {len(missed) - 5} more" if len(missed) > 5 else ""
@@ -94,12 +94,13 @@ def misreading(name: str) -> None:
     """Print where a misread rule parts from the engine on the recipe; names: MISREADINGS."""
     found = Findings(text_stream(StepperModel("recipe")))
     found.look(misread(name))
-    words = plural(found.n_other_words, "word")
-    print(f"{name}: {words} and {found.n_other_random} random cases otherwise; {found.rates()}")
+    words, places = plural(found.n_other_words, "word"), plural(found.n_other_random, "place")
+    print(f"{name}: other drafts at {words} of the recipe and {places} of random texts")
     if found.first is not None:
         case, answer = found.first
         engine = case.named(case.step.token)
-        print(f"    first {case.place}: {case.named(answer)}, the engine {engine}")
+        print(f"    first at {case.place}: {case.named(answer)}, the engine drafts {engine}")
+    print(f"    on the recipe {found.rates()}")
 
 
 # ---- break it: 32 bits ------------------------------------------------------------------------
@@ -180,8 +181,8 @@ def _change(difference: int, what: str) -> str:
 
 
 ONE_THRESHOLD = Task(
-    f"With the context cache alone, change one threshold so that the recipe gets {FEWER} wrong"
-    " guesses less and loses no right one. Try it in the panel above, with dynamic and static"
+    f"With the context cache alone, change one threshold so that the recipe gets {FEWER} fewer"
+    " wrong guesses and loses no right one. Try it in the panel above, with dynamic and static"
     " switched off.",
     "Threshold and value",
     _check_one_threshold,
