@@ -93,13 +93,13 @@ function stepper(model, root) {
     const controls = player(state, go, (on) => words.setAttribute("aria-live", on ? "off" : "polite"));
     let asked = null; // who asked last hears the answer
     const setup = editor(choices, (request) => { asked = setup; return ask(request); });
-    const numbers = thresholds(choices, (request) => { asked = numbers; return ask(request); }, go);
+    const numbers = model.get("compared").rows ? thresholds(choices, (request) => { asked = numbers; return ask(request); }, go) : null;
     const frame = el("section", { class: "ngc stepper", tabindex: "0", role: "group", "aria-label": "Stepper",
       "aria-describedby": keysId, "data-lm-suppress-shortcuts": "true", onkeydown: controls.key },
       el("div", { class: "panel stage" }, setup.node, windows, controls.node, text.node, legend,
         el("div", { class: "two say" }, words, totals),
         see),
-      numbers.node,
+      numbers?.node,
       evidence);
 
     let width = 0;
@@ -125,7 +125,7 @@ function stepper(model, root) {
       for (const button of see.querySelectorAll("button")) {
         button.setAttribute("aria-pressed", String(Number(button.value) === at));
       }
-      numbers.show(at);
+      numbers?.show(at);
       const seen = doc.see.find((stop) => stop[0] === at);
       see.querySelector(".hint").textContent = seen ? seen[2] : "";
     };
@@ -144,10 +144,10 @@ function stepper(model, root) {
     };
     const fill = (inputs) => {
       setup.fill(inputs);
-      numbers.fill(inputs.rule);
+      numbers?.fill(inputs.rule);
     };
     const answer = (ok, line) => (asked ?? setup).answer(ok, line);
-    return { frame, show, resized, stop: controls.stop, fill, answer, compare: numbers.compare };
+    return { frame, show, resized, stop: controls.stop, fill, answer, compare: (document) => numbers?.compare(document) };
   }
 }
 

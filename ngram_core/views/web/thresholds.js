@@ -9,7 +9,7 @@ const KINDS = [["sum", "a", "seen at least"], ["percent", "p", "share, % at leas
 /**
  * The panel. `ask(request)` as in editor.js, `go(i)` moves the Stepper. Returns the node,
  * `fill(rule)` with the numbers in force, `compare(document)` with what they change (see
- * comparison.py; an empty one hides the panel), `show(at)` and `answer(ok, line)`.
+ * comparison.py), `show(at)` and `answer(ok, line)`.
  */
 export function thresholds(choices, ask, go) {
   let rule = choices.rule;
@@ -107,8 +107,6 @@ export function thresholds(choices, ask, go) {
   }
 
   function compare(doc) {
-    node.hidden = !doc.rows;
-    if (node.hidden) return;
     line.className = "line";
     line.textContent = doc.line;
     rows.replaceChildren(...doc.rows.map(([title, now, then]) => row(title, now, then)));
