@@ -235,8 +235,11 @@ int64_t ngc_counter_tokens(const ngc_counter *counter);
 /* What is added from here on is another text: no 2-gram and no follower spans the border. */
 ngc_status ngc_counter_end_text(ngc_counter *counter);
 
-/* Groups what was counted; nothing can be added after it. On failure the counts are lost. */
+/* Groups what was counted; nothing can be added after it. On failure the counts are lost. The
+ * slices do the same in pieces of some n_pairs, *done is 1 after the last. */
 ngc_status ngc_counter_finish(ngc_counter *counter);
+ngc_status ngc_counter_finish_slice(ngc_counter *counter, size_t n_pairs, int32_t *done);
+double ngc_counter_fraction(const ngc_counter *counter); /* of grouping that is done */
 
 /* Facts and memory of finished counts. */
 ngc_status ngc_counter_facts(const ngc_counter *counter, ngc_cache_facts *facts);

@@ -231,22 +231,28 @@ static ngc_status sum_slice(constmap_cache *self)
     return written == sum || (self->fuse.n_keys == 0 && written == 0) ? NGC_OK : NGC_BAD_SUM;
 }
 
+/* Without conditions: nobody could predict them, and guessing wrong took most of the time. */
 static ngc_status scan_slice(constmap_cache *self)
 {
     uint64_t end = self->n_pairs - self->scanned_pairs < SLICE_BYTES / 8
                        ? self->n_pairs
                        : self->scanned_pairs + SLICE_BYTES / 8;
-    for (uint64_t i = self->scanned_pairs; i < end; i++) {
-        const ngc_pair *pair = &self->pairs[i];
-        if (pair->token < 0 || pair->token == INT32_MAX || pair->count <= 0) {
-            return NGC_BAD_RECORD;
+    int bad = 0;
+    for (uint64_t start = self->scanned_pairs; start < end; start += 64) {
+        uint64_t n = end - start < 64 ? end - start : 64;
+        uint64_t n_next = self->n_pairs - 1 - start < n ? self->n_pairs - 1 - start : n;
+        const ngc_pair *pair = &self->pairs[start];
+        uint64_t breaks = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            bad |= (pair[i].token < 0) | (pair[i].token == INT32_MAX) | (pair[i].count <= 0);
         }
-        if (i + 1 < self->n_pairs && pair[1].token <= pair->token) {
-            self->breaks[i / 64] |= UINT64_C(1) << (i % 64);
+        for (uint64_t i = 0; i < n_next; i++) {
+            breaks |= (uint64_t)(pair[i + 1].token <= pair[i].token) << i;
         }
+        self->breaks[start / 64] = breaks;
     }
     self->scanned_pairs = end;
-    return NGC_OK;
+    return bad ? NGC_BAD_RECORD : NGC_OK;
 }
 
 static ngc_status make_breaks(constmap_cache *self)

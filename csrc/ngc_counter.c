@@ -35,17 +35,33 @@ typedef struct ids {
     size_t capacity;
 } ids;
 
+/* A map from a 2-gram to its number, by first occurrence. The packed 2-grams stand by number. */
+typedef struct gram_table {
+    uint32_t *slots; /* a number + 1; 0: empty; open addressing */
+    size_t n_slots;  /* a power of two */
+    uint64_t *grams;
+    size_t capacity;
+    uint32_t length;
+} gram_table;
+
+/* Grouping, in order; see the section on it. */
+typedef enum phase { COUNTING, COMPACT, BY_FIRST, NUMBER, BY_GRAM, PAIRS, GROUPED } phase;
+
 struct ngc_counter {
     ngc_allocator allocator;
     ids ids;
     slot *slots;
-    size_t n_homes; /* SLACK more slots stand behind them; 0: there are none */
+    size_t slots_bytes; /* of their block */
+    size_t n_homes;     /* SLACK more slots stand behind them; 0: there are none */
     size_t length;
     uint64_t last_two; /* tokens, packed; of the first ones fewer */
     uint64_t n_tokens;
     uint64_t n_before; /* tokens of earlier texts: no 2-gram reaches back to them */
-    int finished;
-    ngc_status outcome; /* of finishing */
+    phase phase;
+    size_t at;          /* how far the phase has come */
+    ngc_status outcome; /* of grouping */
+    size_t bin_ends[256];
+    gram_table grams;
     ngc_counts counts;
     ngc_save_order order;
     uint8_t *record; /* scratch: one record */
@@ -133,16 +149,11 @@ static size_t home_in(uint64_t spread, size_t n_homes)
     return (size_t)ngc_platform_multiply_high(spread, n_homes);
 }
 
-static size_t slots_bytes(size_t n_homes)
-{
-    return n_homes == 0 ? 0 : (n_homes + SLACK) * sizeof(slot);
-}
-
 /* Whether the slots, put into so many homes, leave one free at the end. */
 static bool would_fit(const ngc_counter *counter, size_t n_homes)
 {
     size_t end = 0;
-    for (size_t i = 0; i < slots_bytes(counter->n_homes) / sizeof(slot); i++) {
+    for (size_t i = 0; i < counter->slots_bytes / sizeof(slot); i++) {
         if (counter->slots[i].spread != 0) {
             size_t home = home_in(counter->slots[i].spread, n_homes);
             end = (home > end ? home : end) + 1;
@@ -174,18 +185,23 @@ static void stretch(slot *slots, size_t n_old, size_t n_homes)
 
 static ngc_status grow_slots(ngc_counter *counter)
 {
-    size_t n_old = slots_bytes(counter->n_homes) / sizeof(slot);
+    size_t n_old = counter->slots_bytes / sizeof(slot);
     size_t n_homes = counter->n_homes == 0 ? FIRST_SLOTS : counter->n_homes / 4 * 5;
-    while (!would_fit(counter, n_homes)) {
-        n_homes *= 2; /* only for a text made for it */
+    while (!would_fit(counter, n_homes)) { /* only for a text made for it */
+        n_homes *= 2;
+        if (n_homes / 64 > counter->length + FIRST_SLOTS) {
+            return NGC_UNSUPPORTED;
+        }
     }
-    slot *slots = ngc_stretch(&counter->allocator, counter->slots, slots_bytes(counter->n_homes),
-                              slots_bytes(n_homes), NGC_KIND_OTHER);
+    size_t bytes = (n_homes + SLACK) * sizeof(slot);
+    slot *slots = ngc_stretch(&counter->allocator, counter->slots, counter->slots_bytes, bytes,
+                              NGC_KIND_OTHER);
     if (slots == NULL) {
         return NGC_NO_MEMORY;
     }
-    ngc_platform_prefer_big_pages(slots, slots_bytes(n_homes));
+    ngc_platform_prefer_big_pages(slots, bytes);
     counter->slots = slots;
+    counter->slots_bytes = bytes;
     counter->n_homes = n_homes;
     stretch(slots, n_old, n_homes);
     return NGC_OK;
@@ -261,11 +277,18 @@ static void free_counts(ngc_counter *counter)
     memset(counts, 0, sizeof *counts);
 }
 
+static void free_grams(ngc_allocator *allocator, gram_table *table)
+{
+    ngc_free(allocator, table->slots, table->n_slots * sizeof *table->slots, NGC_KIND_OTHER);
+    ngc_free(allocator, table->grams, table->capacity * sizeof *table->grams, NGC_KIND_NGRAMS);
+    memset(table, 0, sizeof *table);
+}
+
 static void free_slots(ngc_counter *counter)
 {
-    ngc_free(&counter->allocator, counter->slots, slots_bytes(counter->n_homes), NGC_KIND_OTHER);
+    ngc_free(&counter->allocator, counter->slots, counter->slots_bytes, NGC_KIND_OTHER);
     counter->slots = NULL;
-    counter->n_homes = 0;
+    counter->slots_bytes = 0;
 }
 
 void ngc_counter_free(ngc_counter *counter)
@@ -276,6 +299,7 @@ void ngc_counter_free(ngc_counter *counter)
     ngc_save_order_free(&counter->allocator, &counter->order, counter->counts.n_grams);
     free_counts(counter);
     free_slots(counter);
+    free_grams(&counter->allocator, &counter->grams);
     ngc_free(&counter->allocator, counter->record, counter->record_bytes, NGC_KIND_OTHER);
     ngc_free(&counter->allocator, counter->ids.slots,
              counter->ids.n_slots * sizeof *counter->ids.slots, NGC_KIND_OTHER);
@@ -288,7 +312,7 @@ void ngc_counter_free(ngc_counter *counter)
 ngc_status ngc_counter_add(ngc_counter *counter, const int32_t *tokens, size_t n_tokens)
 {
     const uint64_t mask = ((uint64_t)1 << (3 * ID_BITS)) - 1;
-    if (counter->finished || counter->n_tokens + n_tokens > UINT32_MAX) {
+    if (counter->phase != COUNTING || counter->n_tokens + n_tokens > UINT32_MAX) {
         return NGC_BAD_ARGUMENT;
     }
     ngc_status status = ngc_check_tokens(tokens, n_tokens);
@@ -314,7 +338,7 @@ ngc_status ngc_counter_add(ngc_counter *counter, const int32_t *tokens, size_t n
 
 ngc_status ngc_counter_end_text(ngc_counter *counter)
 {
-    if (counter->finished) {
+    if (counter->phase != COUNTING) {
         return NGC_BAD_ARGUMENT;
     }
     counter->n_before = counter->n_tokens;
@@ -326,7 +350,14 @@ int64_t ngc_counter_tokens(const ngc_counter *counter)
     return (int64_t)counter->n_tokens;
 }
 
-/* ---- grouping ---- */
+/* ---- grouping, in slices ----
+ *
+ *     compact     the used slots, first in their block
+ *     by first    sorted by where a pair was first seen
+ *     number      2-grams by first occurrence; a slot then holds its 2-gram's number
+ *     by gram     sorted by that, and by first occurrence within
+ *     pairs       made of the slots, in their block
+ */
 
 /* What slots are sorted by: where a pair was first seen, or a number that stands for the key. */
 NGC_INLINE uint64_t sort_key(const slot *slot, bool by_first)
@@ -334,24 +365,11 @@ NGC_INLINE uint64_t sort_key(const slot *slot, bool by_first)
     return by_first ? slot->first : slot->spread;
 }
 
-/* Sorts in place: a digit of 8 bits decides the bin, bins are sorted by the next one.
+/* Puts slots into bins by a digit of 8 bits, in place; where each bin ends.
  * Source: McIlroy, Bostic and McIlroy, "Engineering Radix Sort" (1993). */
-static void sort_slots(slot *slots, size_t n, uint32_t shift, bool by_first)
+static void sort_into_bins(slot *slots, size_t n, uint32_t shift, bool by_first, size_t *ends)
 {
-    if (n < 64) {
-        for (size_t i = 1; i < n; i++) {
-            slot moving = slots[i];
-            size_t at = i;
-            for (; at > 0 && sort_key(&slots[at - 1], by_first) > sort_key(&moving, by_first);
-                 at--) {
-                slots[at] = slots[at - 1];
-            }
-            slots[at] = moving;
-        }
-        return;
-    }
     size_t heads[256] = {0};
-    size_t tails[256];
     for (size_t i = 0; i < n; i++) {
         heads[sort_key(&slots[i], by_first) >> shift & 0xff]++;
     }
@@ -360,10 +378,10 @@ static void sort_slots(slot *slots, size_t n, uint32_t shift, bool by_first)
         size_t count = heads[digit];
         heads[digit] = sum;
         sum += count;
-        tails[digit] = sum;
+        ends[digit] = sum;
     }
     for (int digit = 0; digit < 256; digit++) {
-        while (heads[digit] < tails[digit]) {
+        while (heads[digit] < ends[digit]) {
             slot moving = slots[heads[digit]];
             for (;;) {
                 uint32_t to = sort_key(&moving, by_first) >> shift & 0xff;
@@ -377,9 +395,27 @@ static void sort_slots(slot *slots, size_t n, uint32_t shift, bool by_first)
             slots[heads[digit]++] = moving;
         }
     }
-    for (int digit = 0; shift > 0 && digit < 256; digit++) {
-        size_t from = digit == 0 ? 0 : tails[digit - 1];
-        sort_slots(slots + from, tails[digit] - from, shift - 8, by_first);
+}
+
+/* Sorts by the digit at `shift` and those below. */
+static void sort_slots(slot *slots, size_t n, uint32_t shift, bool by_first)
+{
+    if (n >= 64) {
+        size_t ends[256];
+        sort_into_bins(slots, n, shift, by_first, ends);
+        for (int digit = 0; shift > 0 && digit < 256; digit++) {
+            size_t from = digit == 0 ? 0 : ends[digit - 1];
+            sort_slots(slots + from, ends[digit] - from, shift - 8, by_first);
+        }
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        slot moving = slots[i];
+        size_t at = i;
+        for (; at > 0 && sort_key(&slots[at - 1], by_first) > sort_key(&moving, by_first); at--) {
+            slots[at] = slots[at - 1];
+        }
+        slots[at] = moving;
     }
 }
 
@@ -388,21 +424,6 @@ static uint32_t first_shift(uint64_t most)
 {
     uint32_t bits = ngc_platform_bit_length(most);
     return bits == 0 ? 0 : (bits - 1) / 8 * 8;
-}
-
-/* A map from a 2-gram to its number, by first occurrence. The packed 2-grams stand by number. */
-typedef struct gram_table {
-    uint32_t *slots; /* a number + 1; 0: empty; open addressing */
-    size_t n_slots;  /* a power of two */
-    uint64_t *grams;
-    size_t capacity;
-    uint32_t length;
-} gram_table;
-
-static void free_grams(ngc_allocator *allocator, gram_table *table)
-{
-    ngc_free(allocator, table->slots, table->n_slots * sizeof *table->slots, NGC_KIND_OTHER);
-    ngc_free(allocator, table->grams, table->capacity * sizeof *table->grams, NGC_KIND_NGRAMS);
 }
 
 static size_t gram_home(const gram_table *table, uint64_t gram)
@@ -476,103 +497,195 @@ static void name_grams(ngc_counter *counter, gram_table *table)
     table->grams = NULL;
 }
 
+static void next_phase(ngc_counter *counter)
+{
+    counter->phase++;
+    counter->at = 0;
+}
+
+static size_t slice_end(const ngc_counter *counter, size_t n, size_t end)
+{
+    return end - counter->at < n ? end : counter->at + n;
+}
+
+/* `at` is how many slots were looked at, `length` how many of them are used. */
+static void compact_slice(ngc_counter *counter, size_t n)
+{
+    size_t n_all = counter->slots_bytes / sizeof(slot);
+    size_t end = slice_end(counter, n, n_all);
+    if (counter->at == 0) {
+        counter->length = 0;
+    }
+    for (; counter->at < end; counter->at++) {
+        if (counter->slots[counter->at].spread != 0) {
+            counter->slots[counter->length++] = counter->slots[counter->at];
+        }
+    }
+    if (end == n_all) {
+        size_t bytes = counter->length * sizeof(slot);
+        counter->slots = ngc_shrink(&counter->allocator, counter->slots, counter->slots_bytes,
+                                    bytes, NGC_KIND_OTHER);
+        counter->slots_bytes = bytes;
+        next_phase(counter);
+    }
+}
+
+/* `at` is 0, then one more than the bins that are sorted. */
+static void sort_slice(ngc_counter *counter, size_t n, uint64_t most, bool by_first)
+{
+    uint32_t shift = first_shift(most);
+    if (counter->at == 0) {
+        sort_into_bins(counter->slots, counter->length, shift, by_first, counter->bin_ends);
+        counter->at = 1;
+        return;
+    }
+    for (size_t sorted = 0; sorted < n && counter->at <= 256; counter->at++) {
+        size_t from = counter->at == 1 ? 0 : counter->bin_ends[counter->at - 2];
+        size_t in_bin = counter->bin_ends[counter->at - 1] - from;
+        if (shift > 0) {
+            sort_slots(counter->slots + from, in_bin, shift - 8, by_first);
+        }
+        sorted += in_bin;
+    }
+    if (counter->at > 256) {
+        next_phase(counter);
+    }
+}
+
 /* Numbers the 2-grams of the slots, which stand by first occurrence. Then a slot holds the third
  * token's number, and is sorted by its 2-gram's number, then as it stands now. */
-static ngc_status number_grams(ngc_counter *counter)
+static ngc_status number_slice(ngc_counter *counter, size_t n)
 {
-    gram_table table = {0};
-    ngc_status status = NGC_OK;
-    for (size_t i = 0; status == NGC_OK && i < counter->length; i++) {
-        if (i % AHEAD == 0 && table.n_slots > 0) {
+    gram_table *table = &counter->grams;
+    size_t end = slice_end(counter, n, counter->length);
+    for (; counter->at < end; counter->at++) {
+        size_t i = counter->at;
+        if (i % AHEAD == 0 && table->n_slots > 0) {
             for (size_t k = i + AHEAD; k < i + 2 * AHEAD && k < counter->length; k++) {
                 uint64_t gram = unspread(counter->slots[k].spread) >> ID_BITS;
-                ngc_platform_prefetch(&table.slots[gram_home(&table, gram)]);
+                ngc_platform_prefetch(&table->slots[gram_home(table, gram)]);
             }
         }
-        status = reserve_gram(&counter->allocator, &table);
-        if (status == NGC_OK) {
-            uint64_t key = unspread(counter->slots[i].spread);
-            uint64_t number = gram_number(&table, key >> ID_BITS);
-            counter->slots[i].first = (uint32_t)(key & MOST_IDS);
-            counter->slots[i].spread = number << 32 | i;
+        ngc_status status = reserve_gram(&counter->allocator, table);
+        if (status != NGC_OK) {
+            return status;
         }
+        uint64_t key = unspread(counter->slots[i].spread);
+        uint64_t number = gram_number(table, key >> ID_BITS);
+        counter->slots[i].first = (uint32_t)(key & MOST_IDS);
+        counter->slots[i].spread = number << 32 | i;
     }
-    if (status == NGC_OK) {
-        name_grams(counter, &table);
+    if (end == counter->length) {
+        name_grams(counter, table);
+        free_grams(&counter->allocator, table);
+        next_phase(counter);
     }
-    free_grams(&counter->allocator, &table);
-    return status;
+    return NGC_OK;
+}
+
+/* The block is the pairs' from now on. */
+static void keep_pairs(ngc_counter *counter)
+{
+    ngc_counts *counts = &counter->counts;
+    size_t bytes = counter->length * sizeof *counts->pairs;
+    counts->starts[counts->n_grams] = counter->length;
+    counts->n_pairs = counter->length;
+    counts->pairs = ngc_shrink(&counter->allocator, (void *)counter->slots, counter->slots_bytes,
+                               bytes, NGC_KIND_OTHER);
+    ngc_count_freed(&counter->allocator, 1, bytes, NGC_KIND_OTHER);
+    ngc_count_allocated(&counter->allocator, 1, bytes, NGC_KIND_FOLLOWERS);
+    counter->slots = NULL;
+    counter->slots_bytes = 0;
+    next_phase(counter);
 }
 
 /* Turns the slots, which stand by 2-gram, into pairs within their own block, from the front: a
  * pair takes half of what its slot took. */
-static ngc_status make_pairs(ngc_counter *counter)
+static ngc_status pairs_slice(ngc_counter *counter, size_t n)
 {
     ngc_counts *counts = &counter->counts;
-    ngc_allocator *allocator = &counter->allocator;
-    size_t n = counter->length;
-    counts->starts =
-        ngc_alloc(allocator, (counts->n_grams + 1) * sizeof *counts->starts, NGC_KIND_INDEX);
     if (counts->starts == NULL) {
-        return NGC_NO_MEMORY;
-    }
-    uint8_t *block = (uint8_t *)counter->slots;
-    size_t n_begun = 0;
-    for (size_t i = 0; i < n; i++) {
-        slot slot;
-        memcpy(&slot, block + i * sizeof slot, sizeof slot);
-        ngc_pair pair = {counter->ids.tokens[slot.first], (int32_t)slot.count};
-        memcpy(block + i * sizeof pair, &pair, sizeof pair);
-        if (slot.spread >> 32 == n_begun) {
-            counts->starts[n_begun++] = i;
+        counts->starts = ngc_alloc(&counter->allocator,
+                                   (counts->n_grams + 1) * sizeof *counts->starts, NGC_KIND_INDEX);
+        if (counts->starts == NULL) {
+            return NGC_NO_MEMORY;
         }
     }
-    counts->starts[counts->n_grams] = n;
-    counts->pairs = ngc_shrink(allocator, block, n * sizeof(slot), n * sizeof *counts->pairs,
-                               NGC_KIND_OTHER);
-    counts->n_pairs = n;
-    counter->slots = NULL;
-    counter->n_homes = 0;
-    ngc_count_freed(allocator, 1, n * sizeof *counts->pairs, NGC_KIND_OTHER);
-    ngc_count_allocated(allocator, 1, n * sizeof *counts->pairs, NGC_KIND_FOLLOWERS);
+    uint8_t *block = (uint8_t *)counter->slots;
+    size_t end = slice_end(counter, n, counter->length);
+    for (; counter->at < end; counter->at++) {
+        slot slot;
+        memcpy(&slot, block + counter->at * sizeof slot, sizeof slot);
+        ngc_pair pair = {counter->ids.tokens[slot.first], (int32_t)slot.count};
+        memcpy(block + counter->at * sizeof pair, &pair, sizeof pair);
+        if (slot.spread >> 32 == counter->grams.length) { /* how many have begun */
+            counts->starts[counter->grams.length++] = counter->at;
+        }
+    }
+    if (end == counter->length) {
+        counter->grams.length = 0;
+        keep_pairs(counter);
+    }
     return NGC_OK;
 }
 
-/* The used slots, first in the block, and the rest of it given back. */
-static void compact_slots(ngc_counter *counter)
+ngc_status ngc_counter_finish_slice(ngc_counter *counter, size_t n_pairs, int32_t *done)
 {
-    size_t n = 0, n_all = slots_bytes(counter->n_homes) / sizeof(slot);
-    for (size_t i = 0; i < n_all; i++) {
-        if (counter->slots[i].spread != 0) {
-            counter->slots[n++] = counter->slots[i];
-        }
+    size_t n = n_pairs == 0 ? 1 : n_pairs;
+    ngc_status status = counter->outcome;
+    switch (status == NGC_OK ? counter->phase : GROUPED) {
+    case COUNTING:
+        next_phase(counter);
+        break;
+    case COMPACT:
+        compact_slice(counter, n);
+        break;
+    case BY_FIRST:
+        sort_slice(counter, n, counter->n_tokens, true);
+        break;
+    case NUMBER:
+        status = number_slice(counter, n);
+        break;
+    case BY_GRAM:
+        sort_slice(counter, n, (uint64_t)counter->counts.n_grams << 32, false);
+        break;
+    case PAIRS:
+        status = pairs_slice(counter, n);
+        break;
+    case GROUPED:
+        break;
     }
-    counter->slots = ngc_shrink(&counter->allocator, counter->slots, n_all * sizeof(slot),
-                                n * sizeof(slot), NGC_KIND_OTHER);
+    if (status != NGC_OK && counter->outcome == NGC_OK) {
+        counter->outcome = status;
+        free_grams(&counter->allocator, &counter->grams);
+        free_slots(counter);
+        free_counts(counter);
+    }
+    *done = counter->phase == GROUPED;
+    return status;
 }
 
 ngc_status ngc_counter_finish(ngc_counter *counter)
 {
-    if (counter->finished) {
-        return counter->outcome;
+    ngc_status status = NGC_OK;
+    for (int32_t done = 0; status == NGC_OK && !done;) {
+        status = ngc_counter_finish_slice(counter, SIZE_MAX, &done);
     }
-    counter->finished = 1;
-    size_t n = counter->length;
-    compact_slots(counter);
-    sort_slots(counter->slots, n, first_shift(counter->n_tokens), true);
-    ngc_status status = number_grams(counter);
-    if (status == NGC_OK) {
-        sort_slots(counter->slots, n, first_shift((uint64_t)counter->counts.n_grams << 32), false);
-        status = make_pairs(counter);
-    }
-    if (status != NGC_OK) {
-        ngc_free(&counter->allocator, counter->slots, n * sizeof(slot), NGC_KIND_OTHER);
-        free_counts(counter);
-    }
-    counter->slots = NULL;
-    counter->n_homes = 0;
-    counter->outcome = status;
     return status;
+}
+
+double ngc_counter_fraction(const ngc_counter *counter)
+{
+    static const double share[GROUPED + 1] = {0, 0.05, 0.25, 0.3, 0.25, 0.15, 0}; /* measured */
+    bool sorts = counter->phase == BY_FIRST || counter->phase == BY_GRAM;
+    size_t all = counter->phase == COMPACT ? counter->slots_bytes / sizeof(slot)
+                 : sorts                   ? 257
+                                           : counter->length;
+    double fraction = all == 0 ? 0 : share[counter->phase] * (double)counter->at / (double)all;
+    for (phase i = COUNTING; i < counter->phase; i++) {
+        fraction += share[i];
+    }
+    return fraction;
 }
 
 ngc_allocator *ngc_counter_allocator(ngc_counter *counter)
@@ -585,9 +698,11 @@ ngc_save_order *ngc_counter_order(ngc_counter *counter)
     return &counter->order;
 }
 
+/* Nothing, until all is grouped. */
 const ngc_counts *ngc_counter_counts(const ngc_counter *counter)
 {
-    return &counter->counts;
+    static const ngc_counts nothing;
+    return counter->phase == GROUPED ? &counter->counts : &nothing;
 }
 
 /* ---- into a cache ---- */
@@ -611,7 +726,7 @@ static ngc_status reserve_record(ngc_counter *counter, size_t bytes)
 ngc_status ngc_counter_fill(ngc_counter *counter, ngc_cache *cache, int64_t first_gram,
                             int64_t n_grams)
 {
-    const ngc_counts *counts = &counter->counts;
+    const ngc_counts *counts = ngc_counter_counts(counter);
     if (cache->operations->insert == NULL || cache->n_min > 2 || cache->n_max < 2) {
         return NGC_UNSUPPORTED;
     }
@@ -636,9 +751,10 @@ ngc_status ngc_counter_fill(ngc_counter *counter, ngc_cache *cache, int64_t firs
 ngc_status ngc_counter_facts(const ngc_counter *counter, ngc_cache_facts *facts)
 {
     memset(facts, 0, sizeof *facts);
-    facts->n_grams = (int64_t)counter->counts.n_grams;
+    const ngc_counts *counts = ngc_counter_counts(counter);
+    facts->n_grams = (int64_t)counts->n_grams;
     facts->n_grams_by_n[1] = facts->n_grams;
-    facts->n_followers = (int64_t)counter->counts.n_pairs;
+    facts->n_followers = (int64_t)counts->n_pairs;
     return NGC_OK;
 }
 

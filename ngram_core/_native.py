@@ -510,9 +510,17 @@ class NativeCounter(Handle):
         with self.use() as pointer:
             return int(lib.ngc_counter_tokens(pointer))
 
-    def finish(self) -> None:
+    def finish(self, n_pairs: int) -> bool:
+        """Groups some n_pairs of what was counted; True when all is done."""
+        done = ffi.new("int32_t *")
         with self.use() as pointer:
-            _check(lib.ngc_counter_finish(pointer), "grouping what was counted")
+            status = lib.ngc_counter_finish_slice(pointer, n_pairs, done)
+            _check(status, "grouping what was counted")
+        return bool(done[0])
+
+    def fraction(self) -> float:
+        with self.use() as pointer:
+            return float(lib.ngc_counter_fraction(pointer))
 
     def facts(self) -> dict[str, Any]:
         facts = ffi.new("ngc_cache_facts *")

@@ -127,7 +127,7 @@ class NgramCache(Closing):
                 counter.add(array[start : start + _SLICE_TOKENS])
                 if progress is not None:
                     progress(min(start + _SLICE_TOKENS, len(array)) / len(array))
-            counter.finish()
+            group(counter)
             return cls._from_counts(counter, toggles, about)
         finally:
             counter.close()
@@ -432,6 +432,13 @@ class NgramCache(Closing):
             return "<NgramCache, closed>"
         live = self._handle.memory()["live_bytes"]
         return f"<NgramCache of {self.n_min}- to {self.n_max}-grams, {live:,} bytes>"
+
+
+def group(counter: _native.NativeCounter, progress: Progress | None = None) -> None:
+    """Groups what was counted, in slices; twice is fine."""
+    while not counter.finish(_SLICE_TOKENS):
+        if progress is not None:
+            progress(counter.fraction())
 
 
 def _pieces_of(whole: memoryview) -> Iterator[memoryview]:

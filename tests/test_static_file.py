@@ -226,7 +226,11 @@ def test_what_progress_raises_stops_the_building() -> None:
 
     with ng.BigramCounter() as counter:
         counter.add(np.arange(200_000) % 70_000)
-        counter.facts()
+        with pytest.raises(Stop):
+            counter.group(progress=stop)
+        with pytest.raises(InputError):
+            counter.add([1])
+        assert counter.facts() == {"n_grams": 70_000, "n_followers": 70_000}  # it goes on
         with pytest.raises(Stop):
             counter.cache(NGC, progress=stop)
         seen: list[float] = []

@@ -49,6 +49,8 @@ def run(arguments: Namespace) -> None:
                 for block in text:
                     counter.add(block)
                 counter.end_text()
+        with Bar("grouping") as bar:
+            counter.group(progress=bar)
         facts = counter.facts()
         if facts["n_grams"] == 0:
             raise InputError(

@@ -55,7 +55,7 @@ def _count(material: Material, size_mb: int, counter: BigramCounter, tell: Tell)
     blocks = corpus.token_blocks(material.tokenizer, total, lambda done: tell(_COUNTED_AT * done))
     for tokens in blocks:
         counter.add(tokens)
-    counter.facts()  # groups them
+    counter.group()
     tell(1.0)
 
 

@@ -90,6 +90,40 @@ void test_counter_counts_as_a_cache_does(void)
     check_counts(text, 3000, 100);
 }
 
+/* Grouped in slices of any size, and looked at in between, when there is nothing yet. */
+void test_counter_groups_in_slices_of_any_size(void)
+{
+    enum { N_TEXT = 3000 };
+    static const size_t sizes[] = {0, 1, 7, 100, SIZE_MAX};
+    int32_t text[N_TEXT];
+    random_text(text, N_TEXT, 50, 9);
+    ngc_cache *wanted = counted(toggles_at(0), 2, 2, text, N_TEXT);
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
+        ngc_counter *counter;
+        ngc_cache *cache;
+        ngc_cache_facts facts;
+        CHECK_OK(ngc_counter_new(&counter));
+        CHECK_OK(ngc_counter_add(counter, text, N_TEXT));
+        double last = 0;
+        for (int32_t done = 0; !done;) {
+            CHECK_OK(ngc_counter_facts(counter, &facts));
+            CHECK_EQUAL(facts.n_grams, 0);
+            CHECK_OK(ngc_counter_finish_slice(counter, sizes[i], &done));
+            double fraction = ngc_counter_fraction(counter);
+            CHECK(fraction >= last && fraction <= 1.0001);
+            last = fraction;
+        }
+        CHECK_EQUAL(ngc_counter_add(counter, text, 1), NGC_BAD_ARGUMENT);
+        CHECK_OK(ngc_counter_facts(counter, &facts));
+        CHECK_OK(ngc_cache_new(toggles_at(0), 2, 2, &cache));
+        CHECK_OK(ngc_counter_fill(counter, cache, 0, facts.n_grams));
+        CHECK(same_file(cache, wanted));
+        ngc_cache_free(cache);
+        ngc_counter_free(counter);
+    }
+    ngc_cache_free(wanted);
+}
+
 /* The same constmap from counts and from a cache, byte for byte. */
 void test_counter_fills_a_constmap(void)
 {

@@ -53,6 +53,7 @@
     TEST(packed_with_any_byte_changed) \
     TEST(packed_cut_at_any_byte) \
     TEST(counter_counts_as_a_cache_does) \
+    TEST(counter_groups_in_slices_of_any_size) \
     TEST(counter_fills_a_constmap) \
     TEST(counter_refuses_what_it_cannot) \
     EACH(table_around_fits_its_room) \
