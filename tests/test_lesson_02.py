@@ -15,6 +15,7 @@ from typing import Any
 import golden
 import pytest
 from running import Running
+from tools import REPO
 
 import ngram_core as ng
 from ngram_core import reference
@@ -26,6 +27,9 @@ from ngram_core.lesson.misreadings import MISREADINGS, misread
 from ngram_core.lesson.stepper import StepperModel
 from ngram_core.lesson.story import Draft, Settings
 from ngram_core.lesson.thresholds import as_numbers, changes, with_numbers
+from ngram_core.published import PUBLISHED
+
+NOTEBOOK = REPO / "notebooks" / "02_three_caches_and_a_weight.ipynb"
 
 
 @pytest.fixture
@@ -116,6 +120,13 @@ def test_one_threshold(typed: str, right: bool, telling: str) -> None:
     answer = lesson02.ONE_THRESHOLD.answer(typed)
     assert answer.right is right, answer.line
     assert telling in answer.line
+
+
+def test_the_published_acceptance_is_quoted_rightly() -> None:
+    share = {p.corpus_mb: p.accept_pct for p in PUBLISHED if p.stage == "innervector"}
+    goals = NOTEBOOK.read_text(encoding="utf-8")
+    assert f"*{share[0]:.1f} %* of the guesses accepted without a static cache" in goals
+    assert f"*{share[541]:.1f} %* with one from 541 MB" in goals
 
 
 # ---- moving the numbers -----------------------------------------------------------------------

@@ -51,6 +51,20 @@ def test_a_request_makes_a_new_story() -> None:
     assert stepper.inputs["example"] == ""
 
 
+def test_moved_numbers_are_answered_with_what_they_change() -> None:
+    stepper = Stepper(thresholds=True)
+    sent = heard(stepper)
+    at = stepper.model.event_of_word(82)
+    message = {"kind": "ask", "request": {"rule": {"weight": 0}}, "at": at}
+    stepper._handle_custom_msg(message, [])
+    assert sent[0]["ok"]
+    assert sent[0]["line"] == stepper.compared["line"]
+    assert sent[0]["line"].startswith("Now the weight is 0, not 100: 37 of 68 guesses right")
+    assert "Drafts “rest”" in stepper.describe()  # still at the word that the page showed
+    assert stepper.inputs["rule"]["weight"] == 0
+    assert Stepper().compared == {}
+
+
 def test_a_refused_request_changes_nothing() -> None:
     stepper = Stepper(word=42)
     story, at = stepper.story, stepper.at
