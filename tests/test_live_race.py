@@ -301,6 +301,12 @@ def test_what_lies_within_the_noise_is_said(x: LiveRace, result: RaceResult) -> 
     assert cannot_tell(loud, loud.stage("upstream"), loud.stage("nocopy"))
 
 
+def test_one_run_tells_nothing(result: RaceResult) -> None:
+    size = result.size(1)
+    assert all(step.noise for step in steps(size))
+    assert cannot_tell(size, size.stage("upstream"), size.stage("precheck"))
+
+
 def test_other_drafts_turn_the_light(result: RaceResult) -> None:
     size = result.size(1)
     odd = replace(size.stages[2], checksums=("0123456789abcdef",))
@@ -429,7 +435,8 @@ def test_scores_of_32_bits_turn_the_light() -> None:
     size = said.result.sizes[0]
     assert size.other_drafts == ("exact",)
     assert size.stage("exact").n_accept > size.stage("int32").n_accept
-    assert str(said).startswith("Other drafts. With 1.44 MB of corpus int32 drafted")
+    assert max(map(len, str(said).splitlines())) <= 96
+    assert said.text.startswith("Other drafts. With 1.44 MB of corpus int32 drafted")
 
 
 def test_small_races_say_what_they_measured() -> None:
@@ -437,7 +444,7 @@ def test_small_races_say_what_they_measured() -> None:
     assert "upstream, 4 runs of 1,000 tokens" in str(naive)
     assert "times faster than upstream" in str(naive)
     tiny = lesson09.tiny_race()
-    assert tiny.result.n_runs == len(STAGES) + 1
+    assert tiny.result.n_runs == 2 * (len(STAGES) + 1)
     assert "A factor below" in str(tiny)
 
 

@@ -91,9 +91,12 @@ def headline(size: SizeFigures) -> Words:
 
 
 def cannot_tell(size: SizeFigures, one: StageFigures, other: StageFigures) -> bool:
-    """Whether two stages are apart by no more than the A/A run is, or have runs that overlap."""
+    """Whether two stages are apart by no more than the A/A run is, or have runs that overlap.
+
+    One run alone has no spread, and tells nothing.
+    """
     a, b = one.ns_per_drafted, other.ns_per_drafted
-    if a is None or b is None:
+    if a is None or b is None or min(a.n, b.n) < 2:
         return True
     return size.is_noise(a.median / b.median) or max(a.low, b.low) <= min(a.high, b.high)
 
@@ -251,7 +254,11 @@ def steps_words(size: SizeFigures) -> str:
         f"{step.stage} {ratio_words(step.ratio)}{' (within the noise)' if step.noise else ''}"
         for step in made
     )
-    return f"Each step, times faster than the one before, {with_corpus(size.size_mb)}: {told}."
+    single = all(figures.ns_per_replayed.n < 2 for figures in size.stages)
+    lone = " One run has no spread: take more, and some may show." if single else ""
+    return (
+        f"Each step, times faster than the one before, {with_corpus(size.size_mb)}: {told}.{lone}"
+    )
 
 
 def article_words(result: RaceResult, size: SizeFigures) -> str:
