@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tools import REPO
 
 from ngram_core.errors import InputError
 from ngram_core.lesson import lesson09, live_race
@@ -393,6 +394,15 @@ def test_denominators(typed: str, right: bool, said: str) -> None:
     answer = lesson09.DENOMINATORS.answer(typed)
     assert answer.right is right
     assert said in answer.line
+
+
+def test_the_table_in_the_notebook_is_the_published_one() -> None:
+    notebook = json.loads((REPO / "notebooks" / "09_the_race.ipynb").read_text(encoding="utf-8"))
+    words = "".join("".join(cell["source"]) for cell in notebook["cells"])
+    for line in (line for line in PUBLISHED if line.corpus_mb == 541):
+        figures = (line.us_per_drafted, line.load_ms, line.static_mb, line.peak_mb)
+        row = " | ".join(f"*{figure}*" for figure in figures)
+        assert f"| {line.stage} | {row} |" in words
 
 
 def test_denominators_are_true() -> None:
