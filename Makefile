@@ -1,5 +1,5 @@
 # Two commands for everyone:   make lab     make test
-# For us:   make check   make soak   make bench   make pictures   make docs   make clean
+# For us:   make check   make soak   make bench   make pictures   make docs   make offline   make clean
 # CONTRIBUTING.md says what each does. Everything is made in .venv/ and build/.
 
 ENGINE := $(wildcard csrc/*.[ch]) ngram_core/_build.py
@@ -15,7 +15,7 @@ $(shell rm -rf .venv)
 endif
 
 .NOTPARALLEL:
-.PHONY: help lab test check soak bench pictures docs clean
+.PHONY: help lab test check soak bench pictures docs offline clean
 .DELETE_ON_ERROR:
 
 help:
@@ -79,6 +79,10 @@ pictures: .venv/dev.done .venv/engine.done
 docs: .venv/docs.done .venv/engine.done
 	$(PYTHON_HERE) -m pdoc --docformat google -o build/docs $(DOCUMENTED)
 	@echo "Open build/docs/index.html"
+
+# For a class without a network: see tests/offline.py.
+offline: .venv/test.done
+	$(PYTHON_HERE) tests/offline.py build/offline
 
 clean:
 	rm -rf .venv build dist *.egg-info ngram_core/_ngram*.so

@@ -32,12 +32,23 @@ def measured(record_property: Callable[[str, object], None]) -> Callable[[str], 
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from the source distribution, which is built from a copy: as for publishing."""
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the source distribution, built from a copy, and the wheel built from that."""
     folder = tmp_path_factory.mktemp("wheel")
     repo = copy_repository(folder / "repo")
     run([sys.executable, "-m", "build", "--outdir", folder / "dist", repo])
-    (built,) = (folder / "dist").glob("*.whl")
+    return folder / "dist"
+
+
+@pytest.fixture(scope="session")
+def wheel(distributions: Path) -> Path:
+    (built,) = distributions.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="session")
+def sdist(distributions: Path) -> Path:
+    (built,) = distributions.glob("*.tar.gz")
     return built
 
 

@@ -53,3 +53,21 @@ def test_the_readme_tells_commands_that_exist() -> None:
     told = set(re.findall(r"^ngram-core (\w+)", readme, re.M))
     assert told == {"create", "stats", "merge", "inspect", "race", "lab"}
     assert all(command in parser().format_help() for command in told)
+
+
+PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "notebooks/teacher/running_a_class.md")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_a_page_names_is_here(name: str) -> None:
+    """Targets of make, commands, and files of ours."""
+    from ngram_core.cli.main import parser
+
+    text = re.sub(r"https?://\S+", "", (REPO / name).read_text(encoding="utf-8"))
+    targets = set(re.findall(r"^([a-z]+):", (REPO / "Makefile").read_text(), re.M))
+    assert set(re.findall(r"(?:`|^)make ([a-z]+)", text, re.M)) <= targets
+    commands = set(re.findall(r"(?:`|/|^)ngram-core ([a-z]+)\b", text, re.M))
+    assert all(command in parser().format_help() for command in commands)
+    ours = r"(?<![\w/.])(?:csrc|ngram_core|tests|notebooks|binder|\.ci)/[\w/.*-]*\w"
+    for path in re.findall(ours, text):
+        assert list(REPO.glob(path)), path

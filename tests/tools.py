@@ -75,11 +75,13 @@ def committed_files() -> list[Path]:
     if listed.returncode == 0:
         names = sorted(set(filter(None, listed.stdout.split("\0"))))
         return [REPO / name for name in names if (REPO / name).is_file()]
-    made = {".venv", "build", "dist"}
+    made = {".venv", "build", "dist", "__pycache__", ".pytest_cache", ".hypothesis"}
     return [
         path
         for path in REPO.rglob("*")
-        if path.is_file() and not made & set(path.relative_to(REPO).parts)
+        if path.is_file()
+        and path.suffix not in {".so", ".pyd"}
+        and not made & set(path.relative_to(REPO).parts)
     ]
 
 
