@@ -314,8 +314,8 @@ def load_words(size: SizeFigures) -> Iterator[str]:
     if here < there:
         said += (
             " Two things make it less here: our innervector fills its arrays faster than the"
-            " article's, so there was less to gain; and a good part of opening a constmap is a checksum"
-            " over its map, byte after byte, which no machine can hurry."
+            " article's, so there was less to gain; and a good part of opening a constmap is a"
+            " checksum over its map, byte after byte, which no machine can hurry."
         )
     yield said
 
