@@ -24,7 +24,7 @@ def test_the_sdist_is_whole(sdist: Path) -> None:
     assert committed - names == set()
 
 
-@pytest.mark.parametrize("way", ["sdist", "folder"])
+@pytest.mark.parametrize("way", ["sdist", pytest.param("folder", marks=pytest.mark.soak)])
 def test_pip_install(way: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """Only what an import needs is installed beside it. `-e` is what `make lab` is tested with."""
     venv = new_venv(tmp_path / "env")
@@ -43,6 +43,7 @@ def test_pip_install(way: str, request: pytest.FixtureRequest, tmp_path: Path) -
     assert stages.split()[0] == "upstream"
 
 
+@pytest.mark.soak
 def test_uv_run(tmp_path: Path) -> None:
     """Twice, with a change to the engine in between, which it builds anew."""
     uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
