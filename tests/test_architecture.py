@@ -73,14 +73,17 @@ def test_no_arrow_points_backward(path: Path) -> None:
         assert layer(imported) <= layer(me), f"{me} imports {imported}"
 
 
-def test_only_one_module_calls_the_engine() -> None:
+def test_only_one_package_calls_the_engine() -> None:
     """Another loader (WebAssembly) can stand in for it one day."""
     callers = {
         name_of(path)
         for path in MODULES
         if any(name.startswith(("ngram_core._ngram", "cffi", "_cffi")) for name in imports(path))
     }
-    assert callers == {"ngram_core._native"}
+    assert callers == {"ngram_core._native.engine"}
+    for path in MODULES:
+        if "ngram_core._native.engine" in imports(path):
+            assert path.parent.name == "_native", path
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

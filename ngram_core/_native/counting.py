@@ -1,0 +1,128 @@
+"""Counting a corpus, and packing a static cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..toggles import Toggles
+from .caches import NativeCache, facts_of, memory_of, save_pieces
+from .engine import ffi, lib
+from .handles import Handle, Loans
+from .values import Tokens, address_of, c_toggles, check
+
+
+class NativeCounter(Handle):
+    """Counts the 2-grams of a stream."""
+
+    def __init__(self) -> None:
+        out = ffi.new("ngc_counter **")
+        check(lib.ngc_counter_new(out), "new counter")
+        super().__init__("counter", out[0], lib.ngc_counter_free)
+
+    def add(self, tokens: Tokens) -> None:
+        with self.use() as pointer:
+            check(lib.ngc_counter_add(pointer, address_of(tokens), len(tokens)), "counting")
+
+    def end_text(self) -> None:
+        with self.use() as pointer:
+            check(lib.ngc_counter_end_text(pointer), "counting")
+
+    def tokens(self) -> int:
+        with self.use() as pointer:
+            return int(lib.ngc_counter_tokens(pointer))
+
+    def finish(self, n_pairs: int) -> bool:
+        """Groups some n_pairs of what was counted; True when all is done."""
+        done = ffi.new("int32_t *")
+        with self.use() as pointer:
+            status = lib.ngc_counter_finish_slice(pointer, n_pairs, done)
+            check(status, "grouping what was counted")
+        return bool(done[0])
+
+    def fraction(self) -> float:
+        with self.use() as pointer:
+            return float(lib.ngc_counter_fraction(pointer))
+
+    def facts(self) -> dict[str, Any]:
+        facts = ffi.new("ngc_cache_facts *")
+        with self.use() as pointer:
+            check(lib.ngc_counter_facts(pointer, facts), "facts")
+        return facts_of(facts)
+
+    def memory(self) -> dict[str, int]:
+        with self.use() as pointer:
+            return memory_of(lib.ngc_counter_memory, pointer)
+
+    def fill(self, cache: NativeCache, first: int, n_grams: int) -> None:
+        with self.use() as pointer, cache.change() as target:
+            check(lib.ngc_counter_fill(pointer, target, first, n_grams), "filling a cache")
+
+    def to_constmap(self, toggles: Toggles) -> NativeCache:
+        out = ffi.new("ngc_cache **")
+        with self.use() as pointer:
+            check(lib.ngc_constmap_count(c_toggles(toggles), pointer, out), "building a constmap")
+        return NativeCache(out[0])
+
+    def save_legacy(self, chunk: int = 1 << 20) -> Iterator[memoryview]:
+        """The counts as llama.cpp's file, in pieces that are valid until the next one."""
+        with self.use() as pointer:
+            check(lib.ngc_counter_begin_save(pointer), "saving")
+        yield from save_pieces(self, lib.ngc_counter_save_legacy, ffi.new("ngc_cursor *"), chunk)
+
+    def fail_allocation(self, nth: int) -> None:
+        """For tests: the nth allocation from now on fails."""
+        with self.use() as pointer:
+            lib.ngc_counter_fail_allocation(pointer, nth)
+
+
+class NativePackedBuilder(Handle):
+    """Makes a packed cache of a cache, of two, or of finished counts, which it borrows."""
+
+    def __init__(
+        self,
+        toggles: Toggles,
+        source: NativeCache | NativeCounter,
+        n_vocab: int,
+        fingerprint: bytes,
+        *texts: str,
+        added: NativeCache | None = None,
+    ) -> None:
+        about = ffi.new("ngc_packed_about *")
+        about.n_vocab = n_vocab
+        about.fingerprint = fingerprint.ljust(32, b"\0")
+        kept = [ffi.new("char[]", text.encode()) for text in texts]
+        about.tokenizer, about.corpus, about.built_by = kept
+        settings = c_toggles(toggles)
+        out = ffi.new("ngc_packed_builder **")
+        with Loans() as loans:
+            first = loans.reader(source)
+            if isinstance(source, NativeCounter):
+                status = lib.ngc_packed_begin_counts(settings, first, about, out)
+            else:
+                second = loans.reader(added)
+                status = lib.ngc_packed_begin_merge(settings, first, second, about, out)
+            check(status, "building a static file")
+        super().__init__("builder", out[0], lib.ngc_packed_builder_free, loans)
+
+    def step(self, n_grams: int) -> bool:
+        """Does one slice; True when all is done."""
+        done = ffi.new("int32_t *")
+        with self.use() as pointer:
+            check(lib.ngc_packed_step(pointer, n_grams, done), "building a static file")
+        return bool(done[0])
+
+    def fraction(self) -> float:
+        with self.use() as pointer:
+            return float(lib.ngc_packed_fraction(pointer))
+
+    def take(self) -> NativeCache:
+        out = ffi.new("ngc_cache **")
+        with self.use() as pointer:
+            check(lib.ngc_packed_take(pointer, out), "building a static file")
+        return NativeCache(out[0])
+
+    def fail_allocation(self, nth: int) -> None:
+        """For tests: the nth allocation from now on fails."""
+        with self.use() as pointer:
+            lib.ngc_packed_builder_fail_allocation(pointer, nth)
