@@ -136,6 +136,16 @@ def test_each_peeled_key_was_alone_and_each_cell_is_filled_once(
     assert [fuse.find(*ngram) for ngram in ngrams] == values
 
 
+def test_values_have_all_their_64_bits() -> None:
+    """Small and large ones in one list are floats to numpy."""
+    values = [0, 2**63 + 1, 2**64 - 1]
+    built = inside.peeling([(0, 0), (0, 1), (0, 2)], values)
+    assert built.values.tolist() == values
+    for bad in ([0, 1, 2**64], ["a", "b", "c"]):
+        with pytest.raises(InputError, match="whole numbers"):
+            inside.peeling([(0, 0), (0, 1), (0, 2)], bad)  # type: ignore[arg-type]
+
+
 def test_the_recorded_build_is_the_real_one(tmp_path: Path) -> None:
     """The same 2-grams, in the order in which they were counted, give the file's own cells."""
     _, file = constmap(tmp_path)

@@ -111,8 +111,11 @@ def peeling(
     keys = flat.reshape(-1, 2) if len(flat) % 2 == 0 else flat.reshape(0, 2)
     if not 1 <= len(keys) <= MOST_PEELED:
         raise InputError(f"{len(keys)} 2-grams: from 1 to {MOST_PEELED} can be shown, shape (n, 2)")
-    given = np.arange(len(keys)) if values is None else np.asarray(values)
-    numbers: npt.NDArray[np.uint64] = np.ascontiguousarray(given, dtype=np.uint64)
+    given = np.arange(len(keys)) if values is None else values
+    try:  # at once: numpy would make floats of numbers below and above 2^63 together
+        numbers: npt.NDArray[np.uint64] = np.ascontiguousarray(given, dtype=np.uint64)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise InputError(f"values: need whole numbers from 0 to 2^64 - 1; {error}") from None
     if numbers.shape != (len(keys),):
         raise InputError(f"{len(keys)} 2-grams need as many values, not {numbers.shape}")
     shape, arrays = _native.fuse_peeling(keys, numbers)
