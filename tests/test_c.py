@@ -33,12 +33,13 @@ def test_c_suites(suites: str, measured: Callable[[str], None]) -> None:
     measured(f"C tests, {suites}: {last}")
 
 
+@pytest.mark.soak  # 15 minutes and more
 def test_c_under_valgrind() -> None:
     """Sees what the sanitizers do not: memory that is read before it is written."""
     need("make", "gcc", "valgrind")
     make("c", "run", "ONLY=none")
     suite = BUILD / "ctests" / "gcc-O0" / "suite"
-    run(["valgrind", "-q", "--error-exitcode=9", "--leak-check=full", suite], seconds=900)
+    run(["valgrind", "-q", "--error-exitcode=9", "--leak-check=full", suite], seconds=7200)
 
 
 def make(folder: str, *words: str) -> str:
