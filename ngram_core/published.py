@@ -119,3 +119,10 @@ FIRST_RUN_CONSTMAP_US = 3.98
 
 LONGEST_FOLLOWERS = 22_349
 """Followers of the 2-gram that has most, in the static cache of 541 MB; same source."""
+
+FOLLOWERS = (
+    5659155, 1207509, 529461, 305565, 201149, 142464, 107502, 83304, 66911, 54943, 45526, 38885,
+    33497, 28981, 25175, 22203, 19799, 17860, 16305, 14536, 13149, 12115, 10818, 10278, 9290, 8662,
+    8187, 7603, 6878, 6613, 6181, 5748, 153388,
+)  # fmt: skip
+"""[k - 1]: 2-grams with exactly k followers in that static cache; the last, with 33 or more."""

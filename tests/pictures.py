@@ -62,6 +62,16 @@ for size in (0, 1, 5):
     live.run("nocopy", size)
 live"""
 
+LESSON_05 = ASKED.format("lesson05")
+FOLLOWERS = """from ngram_core.views import Arrival, Followers
+if "followers" not in globals():
+    followers = Followers()
+"""
+ARRIVAL = """arrival = Arrival()
+arrival.choose("falling")
+arrival.go(6)
+arrival"""
+
 LESSON_09 = ASKED.format("lesson09")
 RACE = """from ngram_core.views import Race
 if "race" not in globals():
@@ -108,6 +118,16 @@ PICTURES = (
         until=".js-plotly-plot >> text=nocopy >> nth=0",
     ),
     Picture("03-exercise", f"{LESSON_03}Exercise(lesson03.WORD_86)", ".asked"),
+    Picture("05-predict", f"{LESSON_05}Predict(lesson05.BYTES)", ".asked"),
+    Picture("05-curve", f"{FOLLOWERS}followers", ".inside .steps", to=".inside .rooms"),
+    Picture(
+        "05-source",
+        f'{FOLLOWERS}followers.choose("5 MB of Python’s source")\nfollowers.go(32)\nfollowers',
+        ".inside .panel",
+        to=".inside .rooms",
+    ),
+    Picture("05-arrival", f"{FOLLOWERS}{ARRIVAL}", ".inside .steps", to=".inside .arrival"),
+    Picture("05-exercise", f"{LESSON_05}Exercise(lesson05.WITH_FOUR)", ".asked"),
     Picture("09-predict", f"{LESSON_09}Predict(lesson09.LARGEST)", ".asked"),
     Picture(
         "09-plots",

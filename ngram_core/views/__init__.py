@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .followers import Arrival, Followers
     from .live import Live
     from .predict import Exercise, Predict
     from .race import Race
@@ -19,11 +20,13 @@ _HOMES = {
     "Stepper": "stepper",
     "Predict": "predict",
     "Exercise": "predict",
+    "Followers": "followers",
+    "Arrival": "followers",
     "Live": "live",
     "Race": "race",
 }
 
-__all__ = ["Exercise", "Live", "Predict", "Race", "Stepper"]
+__all__ = ["Arrival", "Exercise", "Followers", "Live", "Predict", "Race", "Stepper"]
 
 
 def __getattr__(name: str) -> Any:
