@@ -112,7 +112,7 @@ function begun(model, root, name, picture, asked) {
     slider.setAttribute("aria-valuetext", step.count);
     count.textContent = step.count;
     words.replaceChildren(...sayNodes(step.say));
-    drawn.show(doc, here, step, at, stage.clientWidth || 800);
+    drawn.show(doc, here, step, at, drawn.node.clientWidth || 760);
   }
 
   function key(event) {
