@@ -103,7 +103,7 @@ def _check_tie(typed: str) -> Answer:
         one, static_one, other, static_other = whole_numbers(typed, 4)
     except InputError as error:
         return Answer(False, f"{error} Write them as in: 5 1 3 0")
-    if not (1 <= min(one, other) and 0 <= min(static_one, static_other)):
+    if min(one, other) < 1 or min(static_one, static_other) < 0:
         return Answer(False, "A follower was seen at least once; a static count may be 0.")
     if max(one, other, static_one, static_other) > _MOST:
         return Answer(False, f"Small numbers will do: {_MOST} at most.")

@@ -20,7 +20,7 @@ class Inside(View):
     """
 
     story = traitlets.Unicode().tag(sync=True)
-    place = traitlets.List().tag(sync=True)  #: choices in force, then the step
+    place: traitlets.List[int] = traitlets.List().tag(sync=True)  #: choices in force, then the step
 
     def __init__(self, model: StepsModel) -> None:
         self.model = model

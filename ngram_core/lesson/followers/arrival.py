@@ -6,6 +6,7 @@ Both orders are read from the engine after each token it has counted.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from ...caches import NgramCache
@@ -26,7 +27,7 @@ def arrivals(word: str = WORD) -> tuple[list[int], dict[int, str]]:
     tokenizer = get_tokenizer("words")
     text = tokenizer.encode(RECIPE).tolist()
     token = tokenizer.encode(word).tolist()[0]
-    after = [b for a, b in zip(text, text[1:], strict=False) if a == token]
+    after = [b for a, b in pairwise(text) if a == token]
     return list(dict.fromkeys(after)), {t: tokenizer.token_bytes(t).decode() for t in set(after)}
 
 
@@ -41,7 +42,7 @@ def orders(tokens: Sequence[int]) -> list[tuple[list[int], list[int]]]:
             array.update([0, token], 1)
             chained.update([0, token], 1)
             seen.append(tuple(cache.followers([0])[0].tolist() for cache in (array, chained)))
-    return seen  # type: ignore[return-value]
+    return seen
 
 
 def moves(tokens: Sequence[int]) -> int:

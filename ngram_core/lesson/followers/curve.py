@@ -8,10 +8,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ... import corpora
-from ...caches import NgramCache
+from ...caches import NgramCache, TokensLike
 from ...errors import InputError
 from ...published import FOLLOWERS, LONGEST_FOLLOWERS
 from ...tokenizers import get_tokenizer
@@ -55,7 +54,7 @@ class Curve:
 PUBLISHED = Curve(FOLLOWERS, (), LONGEST_FOLLOWERS)
 
 
-def curve(tokens: Sequence[int] | npt.NDArray[np.int32]) -> Curve:
+def curve(tokens: TokensLike) -> Curve:
     """Counts a text's 2-grams with the engine, and reads their followers off its walk."""
     with NgramCache.build_static(tokens, ARRAYS) as counted:
         grams = counted.ngrams()

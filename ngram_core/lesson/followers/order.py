@@ -15,7 +15,7 @@ from ...caches import NgramCache
 from ...drafter import Drafter
 from ...rule import Rule
 from ...toggles import NOCOPY, Toggles
-from ...tokenizers import get_tokenizer
+from ...tokenizers import Tokens, get_tokenizer
 from ..examples import NOTES, RECIPE
 from .room import ARRAYS
 
@@ -126,7 +126,7 @@ def long_lists(followers: int, runs: int = 5) -> tuple[Counting, Counting]:
     )
 
 
-def _count_ms(ids: np.ndarray[tuple[int], np.dtype[np.int32]], toggles: Toggles, runs: int) -> float:
+def _count_ms(ids: Tokens, toggles: Toggles, runs: int) -> float:
     text = np.zeros(2 * len(ids), dtype=np.int32)
     text[1::2] = ids
     times = []

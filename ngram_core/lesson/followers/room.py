@@ -6,11 +6,10 @@ outer table's own buckets or slots are left out: they are lesson 04's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ...caches import Memory, NgramCache
+from ...caches import Memory, NgramCache, TokensLike
 from ...toggles import INNERVECTOR, UPSTREAM, Toggles
 
 MAPS = UPSTREAM.toggles
@@ -91,7 +90,7 @@ class Both:
         )
 
 
-def both(tokens: Sequence[int]) -> Both:
+def both(tokens: TokensLike) -> Both:
     """A text's 2-grams in both structures."""
     with NgramCache.build_static(tokens, MAPS) as maps:
         facts, in_maps = maps.facts(), maps.memory().live_bytes

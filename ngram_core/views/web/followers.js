@@ -54,7 +54,7 @@ function curve(doc, here, k, width) {
     svg.append(node("line", { class: "grid", x1: left, x2: width - right, y1: y(tick), y2: y(tick) }),
       label(left - 8, y(tick) + 4, tick >= 0.01 ? `${100 * tick} %` : tick === 0.001 ? "0.1 %" : "0.01 %", "end"));
   }
-  for (const n of COLUMNS) svg.append(label(x(n), height - bottom + 18, n === most ? `${n}+` : String(n), n === most ? "end" : "middle"));
+  for (const n of COLUMNS.filter((n) => width > 320 || n !== 16)) svg.append(label(x(n), height - bottom + 18, n === most ? `${n}+` : String(n), n === most ? "end" : "middle"));
   svg.append(label(left, height - 4, "followers of a 2-gram", "start"));
   svg.append(node("rect", { class: "here", x: x(k) - 7, y: top - 6, width: 14, height: height - top - bottom + 6, rx: 4 }));
   line(svg, doc.published, x, y, k, "pub");
