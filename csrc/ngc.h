@@ -689,6 +689,11 @@ ngc_status ngc_fuse_peeling(const int32_t *ngrams, const uint64_t *values, size_
                             ngc_assign_step *assigned, uint64_t *data, uint64_t *checks,
                             size_t n_cells);
 
+/* The three cells of each of n_keys 2-grams in a map of so many with the seed of the nth attempt,
+ * from 1 on, whether or not all could be peeled with it. */
+ngc_status ngc_fuse_attempt(const int32_t *ngrams, size_t n_keys, int32_t nth,
+                            ngc_peeling *peeling, uint32_t *cells);
+
 /* What the bytes of a file mean: one span a number. */
 enum {
     NGC_SPAN_TOKEN = 1,       /* llama.cpp's file: of an n-gram; index is its place, -1 an unused one */

@@ -159,13 +159,22 @@ static int has_duplicates(const uint64_t *key_hashes, size_t n, uint64_t *scratc
     return 0;
 }
 
+uint64_t ngc_fuse_seed(int32_t nth)
+{
+    uint64_t state = 1;
+    uint64_t seed = 0;
+    for (int32_t i = 0; i < nth; i++) {
+        seed = ngc_splitmix(&state);
+    }
+    return seed;
+}
+
 NGC_INLINE ngc_status attempt(ngc_fuse *fuse, const uint64_t *key_hashes, const uint64_t *values,
                               uint64_t *data, uint64_t *checks, cell *cells, uint32_t *alone,
                               peeled *order, ngc_fuse_recorder *recorder)
 {
-    uint64_t state = 1;
-    for (int i = 0; i < NGC_FUSE_ATTEMPTS; i++) {
-        fuse->seed = ngc_splitmix(&state);
+    for (int32_t i = 0; i < NGC_FUSE_ATTEMPTS; i++) {
+        fuse->seed = ngc_fuse_seed(i + 1);
         memset(cells, 0, sizeof *cells * fuse->data_len);
         add_keys(fuse, key_hashes, cells);
         if (recorder != NULL) {

@@ -67,6 +67,9 @@ NGC_INLINE ngc_fuse_cells ngc_fuse_cells_of(const ngc_fuse *fuse, uint64_t h)
 /* The shape of a map of n_keys. NGC_BAD_ARGUMENT if that is too many. */
 ngc_status ngc_fuse_shape(size_t n_keys, ngc_fuse *fuse);
 
+/* The seed of the nth attempt, from 1 on. */
+uint64_t ngc_fuse_seed(int32_t nth);
+
 /* What a recorded build writes down: the steps of the attempt that came to its end. */
 typedef struct ngc_fuse_recorder {
     ngc_peel_step *peeled; /* n_keys */

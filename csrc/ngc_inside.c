@@ -233,3 +233,34 @@ ngc_status ngc_fuse_peeling(const int32_t *ngrams, const uint64_t *values, size_
     free(hashes);
     return status;
 }
+
+ngc_status ngc_fuse_attempt(const int32_t *ngrams, size_t n_keys, int32_t nth,
+                            ngc_peeling *peeling, uint32_t *cells)
+{
+    memset(peeling, 0, sizeof *peeling);
+    if (n_keys < 1 || n_keys > NGC_MOST_PEELED || nth < 1 || nth > NGC_FUSE_ATTEMPTS) {
+        return NGC_BAD_ARGUMENT;
+    }
+    ngc_fuse fuse;
+    ngc_status status = ngc_check_tokens(ngrams, 2 * n_keys);
+    if (status == NGC_OK) {
+        status = ngc_fuse_shape(n_keys, &fuse);
+    }
+    if (status != NGC_OK) {
+        return status;
+    }
+    uint64_t *hashes = malloc(n_keys * sizeof *hashes);
+    if (hashes == NULL) {
+        return NGC_NO_MEMORY;
+    }
+    hash_keys(ngrams, n_keys, hashes);
+    fuse.seed = ngc_fuse_seed(nth);
+    *peeling = (ngc_peeling){.seed = fuse.seed,
+                             .segment_length = fuse.segment_length,
+                             .segment_count = fuse.segment_count,
+                             .n_cells = fuse.data_len,
+                             .n_attempts = nth};
+    fill_cells(&fuse, hashes, cells);
+    free(hashes);
+    return NGC_OK;
+}

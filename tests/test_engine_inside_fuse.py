@@ -174,3 +174,30 @@ def test_what_cannot_be_peeled_says_so() -> None:
     with pytest.raises(InputError, match="values"):
         inside.peeling([(1, 2)], [1, 2])
     assert len(inside.peeling([(i, i) for i in range(4096)]).peeled) == 4096
+
+
+def test_attempts_that_failed_can_be_looked_at() -> None:
+    """Their cells are those of the seed; what is left of the keys has no cell of its own."""
+    text = stream(list(range(8)), 3, 200)
+    several = 0
+    for start in range(0, 180):
+        ngrams = sorted(set(pairwise(text[start : start + 9])))
+        built = inside.peeling(ngrams)
+        several += built.n_attempts > 1
+        for nth in range(1, built.n_attempts + 1):
+            seed, cells = inside.fuse_attempt(ngrams, nth)
+            assert (nth == 1) == (seed == 0x910A2DEC89025CC1)
+            left = set(range(len(ngrams)))
+            while alone := [
+                key
+                for key in left
+                if any(sum(cell in cells[k] for k in left) == 1 for cell in cells[key])
+            ]:
+                left -= set(alone)
+            assert (left == set()) == (nth == built.n_attempts)
+        assert (seed, cells.tolist()) == (built.seed, built.cells.tolist())
+    assert several > 0
+    with pytest.raises(InputError):
+        inside.fuse_attempt([(1, 2)], 0)
+    with pytest.raises(InputError):
+        inside.fuse_attempt([(1, 2)], 10_000)

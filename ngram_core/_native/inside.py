@@ -146,6 +146,16 @@ def fuse_peeling(
     return _fields(peeling, "ngc_peeling"), arrays
 
 
+def fuse_attempt(ngrams: Tokens, nth: int) -> tuple[int, npt.NDArray[np.uint32]]:
+    """The seed of the nth attempt at a map of these 2-grams, shape (n, 2), and each one's cells."""
+    peeling = ffi.new("ngc_peeling *")
+    cells = np.zeros((len(ngrams), 3), dtype=np.uint32)
+    pointer = ffi.cast("uint32_t *", cells.ctypes.data)
+    status = lib.ngc_fuse_attempt(address_of(ngrams), len(ngrams), nth, peeling, pointer)
+    check(status, "hashing into a fuse map")
+    return int(peeling.seed), cells
+
+
 class LegacySpans:
     """Walks llama.cpp's cache file in pieces, for the spans of one window."""
 

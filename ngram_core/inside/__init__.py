@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from .._native import PROBE_DTYPE, TOUCH_DTYPE
 from .files import FileSpan, file_spans
-from .fuse import FuseLookup, Peeling, fuse_look_up, key_hash, peeling
+from .fuse import FuseLookup, Peeling, fuse_attempt, fuse_look_up, key_hash, peeling
 from .lines import CacheLines, LineTouch, cache_lines
 from .search import Compared, SearchPath, search_path
 from .table import Place, TableAround, TableReport, table_around, table_report
@@ -33,6 +33,7 @@ __all__ = [
     "TableReport",
     "cache_lines",
     "file_spans",
+    "fuse_attempt",
     "fuse_look_up",
     "key_hash",
     "peeling",

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _native
-from .._native import FUSE_VERDICTS, MOST_PEELED, as_tokens
+from .._native import FUSE_VERDICTS, MOST_PEELED, as_count, as_tokens
 from ..caches import NgramCache, TokensLike
 from ..errors import InputError
 from .arguments import as_ngram
@@ -89,6 +89,26 @@ def fuse_look_up(cache: NgramCache, ngram: TokensLike) -> FuseLookup:
     return FuseLookup(ngram=(first, second), verdict=verdict, **fields)  # type: ignore[arg-type]
 
 
+def fuse_attempt(
+    ngrams: npt.NDArray[np.int32] | list[tuple[int, int]], nth: int
+) -> tuple[int, npt.NDArray[np.uint32]]:
+    """The seed of the nth attempt at a map of a few 2-grams, and the cells it gives to each.
+
+    With the seeds before `Peeling.n_attempts` some keys could not be peeled: these are their cells.
+
+    Args:
+        ngrams: up to 4,096, shape (n, 2).
+        nth: from 1 on.
+
+    Returns:
+        The seed, and cells of shape (n, 3), uint32.
+
+    Raises:
+        InputError: none, too many, or no such attempt.
+    """
+    return _native.fuse_attempt(_as_keys(ngrams), as_count(nth, "nth", 1, 2**31 - 1))
+
+
 def peeling(
     ngrams: npt.NDArray[np.int32] | list[tuple[int, int]],
     values: npt.NDArray[np.uint64] | list[int] | None = None,
@@ -107,10 +127,7 @@ def peeling(
     >>> built.peeled["key"].tolist() == built.assigned["key"].tolist()[::-1]
     True
     """
-    flat = as_tokens(np.asarray(ngrams).reshape(-1))
-    keys = flat.reshape(-1, 2) if len(flat) % 2 == 0 else flat.reshape(0, 2)
-    if not 1 <= len(keys) <= MOST_PEELED:
-        raise InputError(f"{len(keys)} 2-grams: from 1 to {MOST_PEELED} can be shown, shape (n, 2)")
+    keys = _as_keys(ngrams)
     given = np.arange(len(keys)) if values is None else values
     try:  # at once: numpy would make floats of numbers below and above 2^63 together
         numbers: npt.NDArray[np.uint64] = np.ascontiguousarray(given, dtype=np.uint64)
@@ -129,3 +146,11 @@ def peeling(
         n_cells=shape["n_cells"],
         **arrays,
     )
+
+
+def _as_keys(ngrams: npt.NDArray[np.int32] | list[tuple[int, int]]) -> npt.NDArray[np.int32]:
+    flat = as_tokens(np.asarray(ngrams).reshape(-1))
+    keys = flat.reshape(-1, 2) if len(flat) % 2 == 0 else flat.reshape(0, 2)
+    if not 1 <= len(keys) <= MOST_PEELED:
+        raise InputError(f"{len(keys)} 2-grams: from 1 to {MOST_PEELED} can be shown, shape (n, 2)")
+    return keys
