@@ -10,7 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .bars import BarTable
+    from .file_bytes import FileView
     from .followers import Arrival, Followers
+    from .fuse_map import LookUp, Peel
     from .live import Live
     from .predict import Exercise, Predict
     from .race import Race
@@ -24,9 +27,25 @@ _HOMES = {
     "Arrival": "followers",
     "Live": "live",
     "Race": "race",
+    "Peel": "fuse_map",
+    "LookUp": "fuse_map",
+    "FileView": "file_bytes",
+    "BarTable": "bars",
 }
 
-__all__ = ["Arrival", "Exercise", "Followers", "Live", "Predict", "Race", "Stepper"]
+__all__ = [
+    "Arrival",
+    "BarTable",
+    "Exercise",
+    "FileView",
+    "Followers",
+    "Live",
+    "LookUp",
+    "Peel",
+    "Predict",
+    "Race",
+    "Stepper",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -24,6 +24,8 @@ export const figure = (n) => Number(n).toLocaleString("en-US");
 
 export const plural = (n, word) => `${figure(n)} ${word}${n === 1 ? "" : /s$/.test(word) ? "es" : "s"}`;
 
-let lastId = 0;
-/** An id that no other view on the page has. */
-export const freshId = (name) => `ngc-${name}-${++lastId}`;
+/** An id that no other view on the page has: each view loads this module for itself. */
+export function freshId(name) {
+  globalThis.ngcLastId = (globalThis.ngcLastId ?? 0) + 1;
+  return `ngc-${name}-${globalThis.ngcLastId}`;
+}
