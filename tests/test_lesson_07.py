@@ -6,7 +6,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ngram_core.errors import InputError
@@ -106,6 +106,7 @@ def test_keys_are_found_and_strangers_refused(notes: FuseMap) -> None:
     )
 
 
+@settings(deadline=None, max_examples=50)
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=4, max_size=14))
 def test_any_few_words_can_be_built(words: list[str]) -> None:
     if not 2 <= len(set(pairwise(words[:-1]))) <= MOST_KEYS:
