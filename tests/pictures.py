@@ -62,7 +62,6 @@ for size in (0, 1, 5):
     live.run("nocopy", size)
 live"""
 
-<<<<<<< HEAD
 LESSON_05 = ASKED.format("lesson05")
 FOLLOWERS = """from ngram_core.views import Arrival, Followers
 if "followers" not in globals():
@@ -72,7 +71,7 @@ ARRIVAL = """arrival = Arrival()
 arrival.choose("falling")
 arrival.go(6)
 arrival"""
-=======
+
 LESSON_07 = ASKED.format("lesson07")
 PEEL = """from ngram_core.views import Peel
 peel = Peel()
@@ -95,7 +94,6 @@ from ngram_core.lesson.constmap import loading
 if "loads" not in globals():
     loads = loading.measure()
 BarTable(loading.bars(loads))"""
->>>>>>> 3f868ca (Lesson 07, a map that never changes: fuse maps by hand, look-ups and forged keys, files by their bytes, loading)
 
 LESSON_09 = ASKED.format("lesson09")
 RACE = """from ngram_core.views import Race
@@ -143,7 +141,6 @@ PICTURES = (
         until=".js-plotly-plot >> text=nocopy >> nth=0",
     ),
     Picture("03-exercise", f"{LESSON_03}Exercise(lesson03.WORD_86)", ".asked"),
-<<<<<<< HEAD
     Picture("05-predict", f"{LESSON_05}Predict(lesson05.BYTES)", ".asked"),
     Picture("05-curve", f"{FOLLOWERS}followers", ".inside .steps", to=".inside .rooms"),
     Picture(
@@ -154,7 +151,6 @@ PICTURES = (
     ),
     Picture("05-arrival", f"{FOLLOWERS}{ARRIVAL}", ".inside .steps", to=".inside .arrival"),
     Picture("05-exercise", f"{LESSON_05}Exercise(lesson05.WITH_FOUR)", ".asked"),
-=======
     Picture("07-peel", f"{PEEL}peel", ".fuse .ctl", to=".fuse .half"),
     Picture("07-predict", f"{LESSON_07}Predict(lesson07.FILE_SIZE)", ".asked"),
     Picture("07-stuck", STUCK, ".fuse .ctl", to=".fuse .half"),
@@ -163,7 +159,6 @@ PICTURES = (
     Picture("07-bytes", "from ngram_core.views import FileView\nFileView(at=41)", ".filebytes"),
     Picture("07-forge", f'{LOOK_UP}LookUp(ngram="the the", verify=False)', ".fuse"),
     Picture("07-exercise", f"{LESSON_07}Exercise(lesson07.PEELING_ORDER)", ".asked"),
->>>>>>> 3f868ca (Lesson 07, a map that never changes: fuse maps by hand, look-ups and forged keys, files by their bytes, loading)
     Picture("09-predict", f"{LESSON_09}Predict(lesson09.LARGEST)", ".asked"),
     Picture(
         "09-plots",

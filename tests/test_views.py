@@ -168,7 +168,10 @@ def test_a_cell_that_runs_again_closes_what_it_made(monkeypatch: pytest.MonkeyPa
 # ---- the browser's part ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["stepper", "predict", "followers", "arrival"])
+@pytest.mark.parametrize(
+    "name",
+    ["stepper", "predict", "followers", "arrival", "fusemap", "fuselook", "filebytes", "bars"],
+)
 def test_a_script_is_one_module(name: str) -> None:
     joined = script(name)
     assert len(re.findall(r"^export default ", joined, re.MULTILINE)) == 1
