@@ -176,4 +176,3 @@ def test_without_a_kernel_stepping_goes_on(open_notebook: Open) -> None:
     lesson.page.wait_for_function(
         "document.querySelector('.fuse .line').textContent.includes('kernel')", timeout=10_000
     )
-    lesson.errors.clear()

@@ -30,8 +30,12 @@ export default {
       onkeydown: (e) => { e.stopPropagation(); if (e.key === "Enter") build(); } });
     const wire = asker(line, (text) => {
       if (model.comm_live === false) return false;
-      model.send({ text });
-      return true;
+      try {
+        model.send({ text });
+        return true;
+      } catch {
+        return false;
+      }
     }, () => {});
     const build = () => wire.send(field.value);
     const frame = el("section", { class: "ngc fuse", tabindex: "0", "aria-label": "Fuse map, built by hand", ...OWN_KEYS, onkeydown: key },
