@@ -7,6 +7,8 @@ words makes one module, so no build step is needed.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -15,14 +17,18 @@ WEB = Path(__file__).parent / "web"
 
 _IMPORT = re.compile(r"^import [^;]*? from \"\./(\w+)\.js\";\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
+_NAME = re.compile(r"\b(NAME|SOURCE)\b(?=[\])])")
 
 
 @cache
 def script(name: str) -> str:
-    """One module: `web/NAME.js` behind all that it imports, each file once."""
+    """One module: `web/NAME.js` behind all that it imports, each file once; see `sharing.js`."""
     parts: list[str] = []
     _collect(name, parts, set())
-    return "\n".join(parts)
+    source = "\n".join(parts)
+    values = {"SOURCE": source, "NAME": hashlib.sha256(source.encode()).hexdigest()}
+    shared = (WEB / "sharing.js").read_text(encoding="utf-8")
+    return _NAME.sub(lambda found: json.dumps(values[found[1]]), shared)
 
 
 def _collect(name: str, parts: list[str], done: set[str]) -> None:

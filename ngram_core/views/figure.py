@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import Any
 
 import plotly.graph_objects as go
+import traitlets
 
-from .assets import WEB
+from .assets import WEB, script
 
 Trace = dict[str, Any]
 Layout = dict[str, Any]
@@ -25,10 +27,36 @@ def _guarded(bundle: str) -> str:
     return f"{bundle}\n{guard.replace('VIEW', named[1])}"
 
 
-class Plot(go.FigureWidget):  # type: ignore[misc]  # plotly ships no types
-    """plotly's figure, whose views say nothing once they are off the page."""
+SCRIPT = _guarded(str(go.FigureWidget._esm))
+"""What draws the figures, for a page that does not have it yet."""
 
-    _esm = _guarded(str(go.FigureWidget._esm))
+
+class Plot(go.FigureWidget):  # type: ignore[misc]  # plotly ships no types
+    """plotly's figure, whose views share one script and say nothing once they are off the page.
+
+    The first of a kernel brings the script, which is faster than to be asked for it behind the
+    cells that wait to be run; the page that is shown later ones has it, or asks.
+    """
+
+    _esm = script("plot")
+
+    _script = traitlets.Unicode().tag(sync=True)
+    _script_name = traitlets.Unicode(hashlib.sha256(SCRIPT.encode()).hexdigest()).tag(sync=True)
+
+    _sent = False  #: by one of this kernel's figures
+
+    @traitlets.default("_script")
+    def _first_one_brings_it(self) -> str:
+        first, Plot._sent = not Plot._sent, True
+        return SCRIPT if first else ""
+
+    def __init__(self, figure: dict[str, Any]) -> None:
+        super().__init__(figure)
+        self.on_msg(self._asked)
+
+    def _asked(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        if content.get("kind") == "script":
+            self.send({"kind": "script", "source": SCRIPT})
 
 
 class LiveFigure:
