@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -57,6 +58,15 @@ EXECUTE = """async ([code, timeout]) => {
     ]);
     return [reply.content.status, text];
 }"""
+
+LEFT = """
+import asyncio, gc, json, threading, ipywidgets
+gc.collect()
+names = [type(w).__name__ for w in ipywidgets.widgets.widget._instances.values()]
+pumps = [t for t in asyncio.all_tasks() if 'Pump' in str(t.get_coro())]
+print(json.dumps({'figures': names.count('Plot'), 'widgets': len(names), 'pumps': len(pumps),
+    'boards': sum('board' in name.lower() for name in names), 'threads': threading.active_count()}))
+"""
 
 
 class Lesson:
@@ -182,7 +192,52 @@ class Lesson:
         assert status == "ok", text
         return str(text)
 
+    def value(self, expression: str) -> Any:
+        """What an expression is in the lesson's kernel, by way of JSON."""
+        return json.loads(self.kernel(f"import json; print(json.dumps({expression}))"))
+
+    def wait_value(self, expression: str, wanted: Any, seconds: float = 60) -> None:
+        """Waits until the kernel answers what is wanted."""
+        deadline = time.monotonic() + seconds
+        while (found := self.value(expression)) != wanted:
+            assert time.monotonic() < deadline, f"{expression} is {found}, not {wanted}"
+            self.page.wait_for_timeout(100)
+
+    def left(self) -> dict[str, int]:
+        """Widgets, pumps and threads in the kernel: the same after a cell ran again."""
+        found: dict[str, int] = json.loads(self.kernel(LEFT))
+        return found
+
+    def holds(self) -> tuple[float, int]:
+        """What the page holds now: MB of JavaScript, and elements in it and out of it."""
+        cdp = self.page.context.new_cdp_session(self.page)
+        for _ in range(2):  # what a finaliser lets go is found the second time
+            cdp.send("HeapProfiler.collectGarbage")
+        cdp.send("Performance.enable")
+        metrics = cdp.send("Performance.getMetrics")["metrics"]
+        found = {metric["name"]: metric["value"] for metric in metrics}
+        cdp.detach()
+        return found["JSHeapUsedSize"] / 1e6, int(found["Nodes"])
+
     # Looking
+
+    def wait_plots(self, view: str, caption: str) -> None:
+        """Waits until the plots of a view stand on the page and take changes.
+
+        Args:
+            view: its name in the kernel.
+            caption: of one of the plots.
+        """
+        self.find(".board")
+        self.page.wait_for_function(
+            "caption => document.querySelector('.js-plotly-plot')?.textContent.includes(caption)",
+            arg=caption,
+        )
+        self.wait_value(f"{view}.plots.attached", True)
+
+    def text(self, selector: str) -> str:
+        """The text of the first element that matches, blanks made single."""
+        return " ".join(self.page.locator(selector).first.inner_text().split())
 
     def find(self, selector: str, seconds: float = 20, nth: int = 0) -> Locator:
         """The nth element that matches, once it is visible, scrolled into view."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -23,16 +22,6 @@ live = Live(Experiment(python_material(20_000), sizes=(0, 1)))
 live.show()
 """
 
-# Engine, view and event loop after a cell ran twice, as one line of JSON.
-LEFT = """
-import asyncio, gc, json, threading, ipywidgets
-gc.collect()
-names = [type(w).__name__ for w in ipywidgets.widgets.widget._instances.values()]
-pumps = [t for t in asyncio.all_tasks() if 'Pump' in str(t.get_coro())]
-print(json.dumps({'figures': names.count('Plot'), 'boards': names.count('Switchboard'),
-    'widgets': len(names), 'pumps': len(pumps), 'threads': threading.active_count()}))
-"""
-
 # When the number at the line's end was drawn, in ms since 1970, with the number.
 WATCH = """() => {
     window.seenAt = [];
@@ -45,34 +34,14 @@ WATCH = """() => {
 
 
 def opened(open_notebook: Open, source: str = SHOW, **how: Any) -> Lesson:
-    lesson = open_notebook([source, LEFT], **how)
+    lesson = open_notebook([source], **how)
     lesson.run_cell(0)
-    plots_are_there(lesson)
+    lesson.wait_plots("live", "Bytes copied")
     return lesson
 
 
-def plots_are_there(lesson: Lesson) -> None:
-    lesson.find(".board")
-    lesson.page.wait_for_function(
-        "document.querySelector('.js-plotly-plot')?.textContent.includes('Bytes copied')"
-    )
-    ask(lesson, "live.plots.attached", True)
-
-
-def kernel(lesson: Lesson, expression: str) -> Any:
-    return json.loads(lesson.kernel(f"import json; print(json.dumps({expression}))"))
-
-
-def ask(lesson: Lesson, expression: str, wanted: Any, seconds: float = 60) -> None:
-    """Waits until the kernel answers what is wanted."""
-    deadline = time.monotonic() + seconds
-    while (found := kernel(lesson, expression)) != wanted:
-        assert time.monotonic() < deadline, f"{expression} is {found}, not {wanted}"
-        lesson.page.wait_for_timeout(100)
-
-
 def state(lesson: Lesson, wanted: str, seconds: float = 60) -> None:
-    ask(lesson, "live.experiment.state", wanted, seconds)
+    lesson.wait_value("live.experiment.state", wanted, seconds)
 
 
 def points(lesson: Lesson, at_least: int) -> None:
@@ -83,10 +52,6 @@ def points(lesson: Lesson, at_least: int) -> None:
         arg=at_least,
         timeout=60_000,
     )
-
-
-def text(lesson: Lesson, selector: str) -> str:
-    return " ".join(lesson.page.locator(selector).first.inner_text().split())
 
 
 def names_in_plots(lesson: Lesson) -> str:
@@ -105,23 +70,23 @@ def test_with_keys_alone(open_notebook: Open, app: App) -> None:
 
     lesson.press("Tab", "Enter")  # Pause
     state(lesson, "paused", 2)
-    replayed = kernel(lesson, "live.experiment.run.line.sample.n_replayed")
-    assert text(lesson, "button[data-name=start]") == "▶ Resume"
-    assert text(lesson, ".board .words").startswith("Paused. So far upstream takes")
+    replayed = lesson.value("live.experiment.run.line.sample.n_replayed")
+    assert lesson.text("button[data-name=start]") == "▶ Resume"
+    assert lesson.text(".board .words").startswith("Paused. So far upstream takes")
     lesson.page.wait_for_timeout(500)
-    assert kernel(lesson, "live.experiment.run.line.sample.n_replayed") == replayed
+    assert lesson.value("live.experiment.run.line.sample.n_replayed") == replayed
 
     lesson.press("Shift+Tab", "Enter")  # Resume
     state(lesson, "running", 5)
     lesson.find(".board .sw").focus()
     lesson.press("Space")  # the other stage, in the middle
-    ask(lesson, "live.experiment.setting.name", "nocopy")
+    lesson.wait_value("live.experiment.setting.name", "nocopy")
     state(lesson, "done")
     lesson.page.wait_for_function("document.querySelector('.light').dataset.kind === 'same'")
-    assert text(lesson, ".light").startswith("Same drafts. upstream and nocopy drafted the same")
+    assert lesson.text(".light").startswith("Same drafts. upstream and nocopy drafted the same")
     assert "upstream" in names_in_plots(lesson)
     assert "nocopy" in names_in_plots(lesson)
-    assert 0 < kernel(lesson, "live.results()[0].replayed") < 120_000, "the first line is kept"
+    assert 0 < lesson.value("live.results()[0].replayed") < 120_000, "the first line is kept"
     rows = lesson.page.locator(".figures tbody tr")
     lesson.page.wait_for_function(  # the page is a moment behind
         "document.querySelector('.figures tbody tr:nth-child(2)')?.innerText"
@@ -131,7 +96,7 @@ def test_with_keys_alone(open_notebook: Open, app: App) -> None:
 
     lesson.find(".board input[value='0']").focus()
     lesson.press("ArrowRight")  # 1 MB
-    ask(lesson, "live.experiment.setting.size_mb", 1)
+    lesson.wait_value("live.experiment.setting.size_mb", 1)
     assert len(lesson.code_cells()) == n_cells, "no key went to the notebook"
     assert lesson.axe(".ngram-live") == []
     lesson.screenshot(f"live-keys-{app}")
@@ -140,7 +105,7 @@ def test_with_keys_alone(open_notebook: Open, app: App) -> None:
 def test_stop_and_start_anew(open_notebook: Open) -> None:
     lesson = opened(open_notebook)
     lesson.page.click(".board label:has-text('5 MB')")
-    ask(lesson, "live.experiment.setting.size_mb", 5)
+    lesson.wait_value("live.experiment.setting.size_mb", 5)
     lesson.page.click("button[data-name=start]")
     lesson.page.wait_for_function(
         "document.querySelector('.board .left').textContent.startsWith('counting 5 MB')"
@@ -148,9 +113,9 @@ def test_stop_and_start_anew(open_notebook: Open) -> None:
     points(lesson, 3)
     lesson.page.click("button[data-name=stop]")
     state(lesson, "stopped", 2)
-    assert text(lesson, ".board .words").startswith("Stopped. Up to there upstream takes")
-    assert "Static cache:" in text(lesson, ".board .hint")
-    n = kernel(lesson, "live.results()[0].replayed")
+    assert lesson.text(".board .words").startswith("Stopped. Up to there upstream takes")
+    assert "Static cache:" in lesson.text(".board .hint")
+    n = lesson.value("live.results()[0].replayed")
     assert 0 < n < 120_000
     lesson.page.click("button[data-name=start]")
     state(lesson, "running")
@@ -160,20 +125,20 @@ def test_stop_and_start_anew(open_notebook: Open) -> None:
 
 def test_the_light_turns(open_notebook: Open) -> None:
     lesson = opened(open_notebook, SMALL)
-    assert text(lesson, ".light").startswith("Not compared yet.")
+    assert lesson.text(".light").startswith("Not compared yet.")
     lesson.page.click("button[data-name=start]")
     state(lesson, "done")
     lesson.page.click(".opener button")
     lesson.page.click(".board label:has-text('smaller id')")
-    ask(lesson, "live.experiment.setting.toggles.ties", "token")
+    lesson.wait_value("live.experiment.setting.toggles.ties", "token")
     lesson.page.click("button[data-name=start]")
     state(lesson, "done")
     lesson.page.wait_for_function("document.querySelector('.light').dataset.kind === 'other'")
-    assert "Other drafts, as expected." in text(lesson, ".light")
+    assert "Other drafts, as expected." in lesson.text(".light")
     assert lesson.axe(".ngram-live") == []
     lesson.screenshot("live-other-drafts")
     lesson.page.click(".presets button:has-text('nocopy')")
-    ask(lesson, "live.experiment.setting.name", "nocopy")
+    lesson.wait_value("live.experiment.setting.name", "nocopy")
     lesson.page.click("button[data-name=start]")
     state(lesson, "done")
     lesson.page.wait_for_function("document.querySelector('.light').dataset.kind === 'same'")
@@ -194,7 +159,7 @@ def test_all_switches_with_keys_alone(
         lesson.press(*keys)
 
     def setting(name: str) -> None:
-        ask(lesson, "live.experiment.setting.name", name)
+        lesson.wait_value("live.experiment.setting.name", name)
 
     assert not page.locator("[data-toggle=outer]").is_visible()
     press(".opener button", "Enter")
@@ -205,10 +170,10 @@ def test_all_switches_with_keys_alone(
     press("[data-toggle=followers] input >> nth=0", "ArrowRight")
     setting("upstream + sorted arrays + smaller id")
     page.wait_for_function("document.querySelector('.moved').textContent.includes('smaller id')")
-    assert "sorted arrays have no hash order" in text(lesson, ".moved")
-    assert "No effect without a static cache" in text(lesson, "[data-toggle=search] .hint")
+    assert "sorted arrays have no hash order" in lesson.text(".moved")
+    assert "No effect without a static cache" in lesson.text("[data-toggle=search] .hint")
     press(".board input[value='0']", "ArrowRight")
-    ask(lesson, "live.experiment.setting.size_mb", 1)
+    lesson.wait_value("live.experiment.setting.size_mb", 1)
     page.wait_for_function(
         "!document.querySelector('[data-toggle=search] .hint').classList.contains('idle')"
     )
@@ -226,7 +191,7 @@ def test_all_switches_with_keys_alone(
     press("button[data-name=start]", "Enter")
     state(lesson, "done")
     page.wait_for_function("document.querySelector('.light').dataset.kind === 'same'")
-    words = text(lesson, ".light")
+    words = lesson.text(".light")
     assert words.startswith("Same drafts. upstream + sorted arrays + smaller id and precheck")
     assert page.locator(".presets button[aria-pressed=true]").inner_text() == "precheck"
     assert len(lesson.code_cells()) == n_cells, "no key went to the notebook"
@@ -286,18 +251,18 @@ def test_a_change_of_theme_reaches_the_plots(open_notebook: Open) -> None:
 
 def test_running_the_cell_again_leaves_nothing(open_notebook: Open) -> None:
     lesson = opened(open_notebook)
-    before = json.loads(lesson.kernel(LEFT))
+    before = lesson.left()
     assert (before["figures"], before["boards"], before["pumps"]) == (1, 1, 0)
     lesson.page.click("button[data-name=start]")
     points(lesson, 3)
     lesson.run_cell(0)  # in the middle of the run
-    plots_are_there(lesson)
-    assert json.loads(lesson.kernel(LEFT)) == before
+    lesson.wait_plots("live", "Bytes copied")
+    assert lesson.left() == before
     assert lesson.page.locator(".board").count() == 1
     assert lesson.page.locator(".js-plotly-plot").count() == 1
     lesson.page.click("button[data-name=start]")
     points(lesson, 3)
-    assert kernel(lesson, "live.experiment.state") in ("running", "done")
+    assert lesson.value("live.experiment.state") in ("running", "done")
 
 
 def test_errors_are_shown_in_words(open_notebook: Open) -> None:
@@ -345,7 +310,7 @@ def test_the_plots_keep_up(open_notebook: Open, measured: Callable[[str], None])
     )
     lesson.kernel("live.experiment.stop()")
     lesson.page.wait_for_timeout(1000)
-    sent = kernel(lesson, "sent")
+    sent = lesson.value("sent")
     seen = lesson.page.evaluate("window.seenAt")
     lags = sorted(at - sent[number - 1] for number, at in seen)
     assert len(lags) >= 5
@@ -354,3 +319,24 @@ def test_the_plots_keep_up(open_notebook: Open, measured: Callable[[str], None])
     seconds = (sent[-1] - sent[0]) / 1000
     assert len(sent) <= 5 * seconds + 8, "at most five draws a second, and one for each press"
     assert late < 5000  # the time itself is reported; another program may hold the processor
+
+
+def test_running_it_again_and_again_leaves_nothing_in_the_page(open_notebook: Open) -> None:
+    """plotly's script alone is 18 MB once it is loaded, and a page forgets no module."""
+    lesson = opened(open_notebook, SMALL)
+    before, nodes_before = lesson.holds()
+    for _ in range(3):
+        lesson.run_cell(0)
+        lesson.wait_plots("live", "Bytes copied")
+    after, nodes_after = lesson.holds()
+    assert after < before + 6
+    assert nodes_after < nodes_before + 100
+
+
+def test_a_page_opened_anew_asks_for_the_script(open_notebook: Open) -> None:
+    lesson = opened(open_notebook, SMALL)
+    lesson.page.reload()
+    lesson.wait_ready()
+    lesson.run_cell(0)  # not the kernel's first figure, which brought the script along
+    assert lesson.kernel("print(len(live.plots.widget._script))").strip() == "0"
+    lesson.wait_plots("live", "Bytes copied")

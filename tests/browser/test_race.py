@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,45 +18,12 @@ race = Race(text_tokens=1_000, runs=1, stages=("upstream", "nocopy", "precheck")
 race.show()
 """
 
-LEFT = """
-import asyncio, gc, json, ipywidgets
-gc.collect()
-names = [type(w).__name__ for w in ipywidgets.widgets.widget._instances.values()]
-pumps = [t for t in asyncio.all_tasks() if 'Pump' in str(t.get_coro())]
-print(json.dumps({'figures': names.count('Plot'), 'boards': names.count('RaceBoard'),
-    'widgets': len(names), 'pumps': len(pumps)}))
-"""
-
 
 def opened(open_notebook: Open, **how: Any) -> Lesson:
-    lesson = open_notebook([SHOW, LEFT], **how)
+    lesson = open_notebook([SHOW], **how)
     lesson.run_cell(0)
-    plots_are_there(lesson)
+    lesson.wait_plots("race", "Memory by structure")
     return lesson
-
-
-def plots_are_there(lesson: Lesson) -> None:
-    lesson.find(".board")
-    lesson.page.wait_for_function(
-        "document.querySelector('.js-plotly-plot')?.textContent.includes('Memory by structure')"
-    )
-    ask(lesson, "race.plots.attached", True)
-
-
-def kernel(lesson: Lesson, expression: str) -> Any:
-    return json.loads(lesson.kernel(f"import json; print(json.dumps({expression}))"))
-
-
-def ask(lesson: Lesson, expression: str, wanted: Any, seconds: float = 60) -> None:
-    """Waits until the kernel answers what is wanted."""
-    deadline = time.monotonic() + seconds
-    while (found := kernel(lesson, expression)) != wanted:
-        assert time.monotonic() < deadline, f"{expression} is {found}, not {wanted}"
-        lesson.page.wait_for_timeout(100)
-
-
-def text(lesson: Lesson, selector: str) -> str:
-    return " ".join(lesson.page.locator(selector).first.inner_text().split())
 
 
 def rows(lesson: Lesson, at_least: int) -> None:
@@ -80,30 +45,30 @@ def test_with_keys_alone(open_notebook: Open, app: App) -> None:
     assert page.evaluate("document.activeElement.dataset.name") == "start", "focus stays"
 
     lesson.press("Tab", "Enter")  # Pause
-    ask(lesson, "race.race.state", "paused", 5)
-    assert text(lesson, "button[data-name=start]") == "▶ Resume"
+    lesson.wait_value("race.race.state", "paused", 5)
+    assert lesson.text("button[data-name=start]") == "▶ Resume"
     lesson.press("Shift+Tab", "Enter")  # Resume
-    ask(lesson, "race.race.state == 'paused'", False, 5)
+    lesson.wait_value("race.race.state == 'paused'", False, 5)
 
     lesson.press("Tab", "Tab", "Enter")  # Stop
-    ask(lesson, "race.race.state in ('stopped', 'done')", True, 10)
-    kept = kernel(lesson, "race.result.n_runs")
+    lesson.wait_value("race.race.state in ('stopped', 'done')", True, 10)
+    kept = lesson.value("race.result.n_runs")
     assert kept >= 1
-    ask(lesson, "race.pump.running", False, 5)
+    lesson.wait_value("race.pump.running", False, 5)
 
     lesson.find("[data-field=largest_mb] input >> nth=1").focus()
     lesson.press("ArrowLeft")  # none
-    ask(lesson, "race.race.choice.largest_mb", 0)
-    assert text(lesson, ".moved") == "What is chosen now is raced at the next Start."
+    lesson.wait_value("race.race.choice.largest_mb", 0)
+    assert lesson.text(".moved") == "What is chosen now is raced at the next Start."
     lesson.find("button[data-name=start]").focus()
     lesson.press("Enter")
-    ask(lesson, "race.race.state", "done")
+    lesson.wait_value("race.race.state", "done")
     page.wait_for_function("document.querySelector('.light').dataset.kind === 'same'")
     page.wait_for_function("document.querySelector('.left').textContent.startsWith('all 4 runs')")
-    assert text(lesson, ".words").startswith("Without a static cache precheck takes")
+    assert lesson.text(".words").startswith("Without a static cache precheck takes")
     assert len(lesson.code_cells()) == n_cells, "no key went to the notebook"
-    said = kernel(lesson, "race.describe()")
-    assert text(lesson, ".words") in said
+    said = lesson.value("race.describe()")
+    assert lesson.text(".words") in said
     for note in page.locator(".notes li").all_inner_texts():
         assert note in said
     assert lesson.axe(".ngram-live") == []
@@ -131,9 +96,9 @@ def test_a_corpus_of_the_readers_own(open_notebook: Open) -> None:
     field = lesson.find(".own input")
     field.fill("no <b>such</b> file")
     field.press("Enter")
-    ask(lesson, "race.race.choice.corpus", "no <b>such</b> file")
+    lesson.wait_value("race.race.choice.corpus", "no <b>such</b> file")
     lesson.page.click("button[data-name=start]")
-    ask(lesson, "race.race.state", "failed")
+    lesson.wait_value("race.race.state", "failed")
     lesson.page.wait_for_function(
         "document.querySelector('.words').innerText.includes('there is no corpus')"
     )
@@ -165,13 +130,13 @@ def test_any_width_and_theme(open_notebook: Open, app: App, width: int, dark: bo
 
 def test_running_the_cell_again_leaves_nothing(open_notebook: Open) -> None:
     lesson = opened(open_notebook)
-    before = json.loads(lesson.kernel(LEFT))
+    before = lesson.left()
     assert (before["figures"], before["boards"], before["pumps"]) == (1, 1, 0)
     lesson.page.click("button[data-name=start]")
     rows(lesson, 1)
     lesson.run_cell(0)  # in the middle of the race
-    plots_are_there(lesson)
-    assert json.loads(lesson.kernel(LEFT)) == before
+    lesson.wait_plots("race", "Memory by structure")
+    assert lesson.left() == before
     assert lesson.page.locator(".board").count() == 1
     lesson.page.click("button[data-name=start]")
     rows(lesson, 1)

@@ -38,8 +38,8 @@ SLACK = {
 
 
 KEPT_MB = 0.6
-"""What JupyterLab keeps of a widget for ever once it is closed (its state, which its comm's listener
-holds), with what a cell's run leaves anyway; a Stepper's story, script and styles are 0.3 MB."""
+"""What JupyterLab keeps of a closed widget (a listener of its comm holds its state) and of a cell's
+run; a Stepper's story, script and styles are 0.3 MB."""
 
 
 @pytest.mark.soak
