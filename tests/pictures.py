@@ -95,6 +95,14 @@ if "loads" not in globals():
     loads = loading.measure()
 BarTable(loading.bars(loads))"""
 
+LESSON_08 = ASKED.format("lesson08")
+CHECKING = "from ngram_core.views import BarTable, Check, Lines\n"
+COUNTS = "from ngram_core.lesson.checking import counts\n"
+PROFILE = """if "profile" not in globals():
+    profile = counts.measure()
+BarTable(counts.bars(profile))"""
+LINES = "lines = Lines(word=82)\nlines.go(5)\nlines"
+
 LESSON_09 = ASKED.format("lesson09")
 RACE = """from ngram_core.views import Race
 if "race" not in globals():
@@ -159,6 +167,12 @@ PICTURES = (
     Picture("07-bytes", "from ngram_core.views import FileView\nFileView(at=41)", ".filebytes"),
     Picture("07-forge", f'{LOOK_UP}LookUp(ngram="the the", verify=False)', ".fuse"),
     Picture("07-exercise", f"{LESSON_07}Exercise(lesson07.PEELING_ORDER)", ".asked"),
+    Picture("08-check", f"{CHECKING}Check()", ".inside .steps", to=".inside .picture"),
+    Picture("08-predict", f"{LESSON_08}Predict(lesson08.SAVED)", ".asked"),
+    Picture("08-profile", f"{CHECKING}{COUNTS}{PROFILE}", ".bars"),
+    Picture("08-lines", f"{CHECKING}{LINES}", ".inside .words", to=".inside .picture"),
+    Picture("08-limit", f"{CHECKING}{COUNTS}BarTable(counts.limit_bars())", ".bars"),
+    Picture("08-exercise", f"{LESSON_08}Exercise(lesson08.VERDICTS)", ".asked"),
     Picture("09-predict", f"{LESSON_09}Predict(lesson09.LARGEST)", ".asked"),
     Picture(
         "09-plots",

@@ -170,7 +170,18 @@ def test_a_cell_that_runs_again_closes_what_it_made(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize(
     "name",
-    ["stepper", "predict", "followers", "arrival", "fusemap", "fuselook", "filebytes", "bars"],
+    [
+        "stepper",
+        "predict",
+        "followers",
+        "arrival",
+        "fusemap",
+        "fuselook",
+        "filebytes",
+        "bars",
+        "checkrows",
+        "cachelines",
+    ],
 )
 def test_a_script_is_one_module(name: str) -> None:
     joined = script(name)

@@ -66,6 +66,8 @@ class Bars:
                 if here is not None:
                     other = f" (published {published.told})" if published else ""
                     parts.append(f"{column.title} {here.told}{other}")
+                elif published is not None:
+                    parts.append(f"{column.title} {published.told}, not measured here")
             lines.append(f"  {name}: {'; '.join(parts)}")
         return "\n".join([*lines, self.document()["note"]])
 

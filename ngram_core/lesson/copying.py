@@ -72,7 +72,7 @@ class Copies:
 def copies(name: str = "recipe", toggles: Toggles = COPYING) -> Copies:
     """Drafts along an example with all caches on, and counts what look-ups copy."""
     ready = example(name)
-    text, static, dynamic = _caches(ready, toggles)
+    text, static, dynamic = example_caches(ready, toggles)
     with static, dynamic, Drafter(toggles, static=static, dynamic=dynamic) as drafter:
         calls: list[Call] = []
         drafter.feed(text[:1])
@@ -99,7 +99,8 @@ def allocations_to_copy(word: str, name: str = "recipe") -> tuple[int, int]:
         return len(followers), drafter.copied().allocations
 
 
-def _caches(ready: Example, toggles: Toggles) -> tuple[list[int], NgramCache, NgramCache]:
+def example_caches(ready: Example, toggles: Toggles) -> tuple[list[int], NgramCache, NgramCache]:
+    """An example's text, and its static and dynamic cache."""
     tokenizer = get_tokenizer("words")
     text, earlier, corpus = (
         tokenizer.encode(part) for part in (ready.text, ready.earlier, ready.corpus)

@@ -31,6 +31,7 @@ MISREADINGS = {
     "more than": "a share had to be above p, not at least p",
     "seen more than": "an n-gram had to be seen more than a times, not at least a times",
     "larger id": "the larger token id won equal scores, not the smaller",
+    "check only": "the row’s largest count were tested, not the winner’s own",
     "no first test": "it did not matter how often an n-gram was seen",
     "no second test": "the share did not matter",
 }
@@ -92,7 +93,8 @@ def _best_that_passes(
     sign = 1 if how == "larger id" else -1
     best = max(followers, key=lambda y: (scores[y], sign * y))
     total = sum(followers.values())
-    share = 100 * (scores[best] if how == "score tested" else followers[best])
+    tested = {"score tested": scores[best], "check only": max(followers.values())}
+    share = 100 * tested.get(how, followers[best])
     often = total > least if how == "seen more than" else total >= least
     sure = share > percent * total if how == "more than" else share >= percent * total
     passes = (often or how == "no first test") and (sure or how == "no second test")

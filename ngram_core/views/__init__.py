@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .bars import BarTable
+    from .checking import Check, Lines
     from .file_bytes import FileView
     from .followers import Arrival, Followers
     from .fuse_map import LookUp, Peel
@@ -31,14 +32,18 @@ _HOMES = {
     "LookUp": "fuse_map",
     "FileView": "file_bytes",
     "BarTable": "bars",
+    "Check": "checking",
+    "Lines": "checking",
 }
 
 __all__ = [
     "Arrival",
     "BarTable",
+    "Check",
     "Exercise",
     "FileView",
     "Followers",
+    "Lines",
     "Live",
     "LookUp",
     "Peel",

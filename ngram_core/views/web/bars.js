@@ -26,6 +26,6 @@ function bar(given, cls) {
   if (!given) return null;
   const [share, told] = given;
   return el("div", { class: `one ${cls}` },
-    el("span", { class: "told" }, cls === "pub" ? el("span", { class: "vh" }, "published ") : null, told),
+    el("span", { class: "told" }, cls === "pub" ? el("span", { class: "vh" }, "not measured here: ") : null, told),
     el("span", { class: "track", "aria-hidden": "true" }, el("i", { style: { width: `${Math.max(100 * share, 0.4)}%` } })));
 }

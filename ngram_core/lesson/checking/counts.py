@@ -1,0 +1,255 @@
+"""What the check saves, counted by the engine's probes; and what it takes, by its clock."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from ...caches import NgramCache
+from ...corpora import MadeProse
+from ...counting import BigramCounter
+from ...drafter import Drafter
+from ...published import DRAFTING_US
+from ...replay import Replay
+from ...toggles import STAGES, Toggles
+from ...tokenizers import get_tokenizer
+from ..bars import Bar, Bars, Column
+from ..copying import example_caches
+from ..examples import example
+from .recipe import exact
+
+CORPUS_MB = 5
+_FIRST = list(STAGES).index("innervector")
+RACED = tuple(STAGES)[_FIRST:]
+"""From arrays on: the stages that this lesson compares."""
+
+
+@dataclass(frozen=True)
+class Savings:
+    """Candidates of one text, by what became of them."""
+
+    name: str
+    candidates: int  #: in rows of context and dynamic that were tried
+    failing: int  #: of these, in rows that do not pass
+    skipped: int  #: in rows that failed the check, and were not scored
+    scored: int  #: with the check; static ones by themselves included
+    drafted: int
+
+    @property
+    def share(self) -> float:
+        """Percent of all candidates that need no score."""
+        return 100 * self.skipped / self.candidates if self.candidates else 0.0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name}: {self.candidates:,} candidates for {self.drafted:,} guesses;"
+            f" {self.failing:,} in rows that fail, {self.skipped:,} of them ({self.share:.0f} %)"
+            " by their largest count"
+        )
+
+
+def recipe_savings() -> Savings:
+    """The recipe with all caches on, guess by guess, counted from the trace of each row."""
+    ready, toggles = example("recipe"), exact("precheck")
+    text, static, dynamic = example_caches(ready, toggles)
+    with static, dynamic, Replay(
+        text, toggles=toggles, static=static, dynamic=dynamic,
+        n_ctx=len(text) + 1, n_draft=ready.n_draft, record_probes=True,
+    ) as replay:  # fmt: skip
+        replay.run()
+        checked = replay.probe_sum()
+    all_scored, failing = _all_scored()
+    skipped = all_scored - int(checked["scored"])
+    return Savings(
+        "the recipe",
+        all_scored,
+        failing,
+        skipped,
+        int(checked["scored"]),
+        int(checked["n_drafted"]),
+    )
+
+
+def _all_scored() -> tuple[int, int]:
+    """Candidates without the check, and those in rows that fail."""
+    ready, toggles = example("recipe"), exact("constmap")
+    text, static, dynamic = example_caches(ready, toggles)
+    candidates = failing = 0
+    with static, dynamic, Drafter(toggles, static=static, dynamic=dynamic) as drafter:
+        drafter.feed(text[:1])
+        while drafter.length < len(text):
+            most = min(ready.n_draft, len(text) - drafter.length)
+            steps = drafter.step(most)
+            for row in (row for step in steps for row in step.rows if row.cache != "static"):
+                candidates += row.n_followers
+                failing += 0 if row.passes else row.n_followers
+            drafts = [step.token for step in steps if step.token is not None]
+            hits = 0
+            while hits < len(drafts) and drafts[hits] == text[drafter.length + hits]:
+                hits += 1
+            drafter.feed(text[drafter.length : drafter.length + hits + 1])
+    return candidates, failing
+
+
+def nothing_saved(length: int = 2_000, times: int = 10, runs: int = 5) -> str:
+    """A text that counts to some number, over and over: each row has one follower, which passes."""
+    text = np.tile(np.arange(length, dtype=np.int32), times)
+    stages = ("constmap", "precheck")
+    ns: dict[str, list[float]] = {stage: [] for stage in stages}
+    for _ in range(runs):
+        for stage in stages:
+            with Replay(text, toggles=exact(stage)) as replay:
+                ns[stage].append(replay.run().ns_per_drafted or 0.0)
+    before, after = (_probed(text, exact(stage), None) for stage in stages)
+    drafted = int(before["n_drafted"])
+    scored = [int(probe["scored"]) / drafted for probe in (before, after)]
+    told = [
+        f"{statistics.median(ns[s]):.0f} ns ({min(ns[s]):.0f} – {max(ns[s]):.0f})" for s in stages
+    ]
+    read = int(after["scanned"]) / drafted
+    return (
+        f"counting to {length:,}, {times} times: {scored[0]:.2f} candidates scored a guess without"
+        f" the check, {scored[1]:.2f} with it, and {read:.2f} counts read for it.\n"
+        f"A guess takes {told[0]} without, {told[1]} with it."
+    )
+
+
+def _probed(text: npt.NDArray[np.int32], toggles: Toggles, static: NgramCache | None) -> np.void:
+    with Replay(text, toggles=toggles, static=static, record_probes=True) as replay:
+        replay.run()
+        return replay.probe_sum()
+
+
+@dataclass
+class StageCounts:
+    """One stage's work for one drafted token."""
+
+    stage: str
+    ns: list[float] = field(default_factory=list)
+    probe: np.void | None = None
+    checksum: int = 0
+
+    def per_guess(self, what: str) -> float:
+        assert self.probe is not None
+        return int(self.probe[what]) / int(self.probe["n_drafted"])
+
+    @property
+    def median_us(self) -> float:
+        return statistics.median(self.ns) / 1000
+
+
+@dataclass(frozen=True)
+class Profile:
+    """All stages on one text with one corpus."""
+
+    text_tokens: int
+    probed_tokens: int
+    stages: dict[str, StageCounts]
+
+    def __str__(self) -> str:
+        def cut(what: str) -> tuple[float, float]:
+            before, after = self.stages["constmap"], self.stages["precheck"]
+            return before.per_guess(what), after.per_guess(what)
+
+        scored, steps, read, lines = map(cut, ("scored", "search_steps", "scanned", "cache_lines"))
+        return (
+            f"made prose, {self.text_tokens:,} tokens, a static cache from {CORPUS_MB} MB. For each"
+            f" guess the check cuts {scored[0]:.1f} scored candidates to {scored[1]:.1f}, and"
+            f" {steps[0]:.0f} search steps to {steps[1]:.0f}. Still {read[1]:.0f} counts are read,"
+            f" and cache lines are {lines[0]:.0f} before, {lines[1]:.0f} after."
+        )
+
+
+def measure(
+    stages: Sequence[str] = RACED, text_bytes: int = 200_000, probed: int = 10_000, runs: int = 5
+) -> Profile:
+    """Replays made prose with each stage in turn, and once more with probes on a part of it."""
+    tokenizer = get_tokenizer()
+    text = MadeProse(text_bytes, seed=3, made_for=tokenizer).tokens(tokenizer, keep=False)
+    found = {stage: StageCounts(stage) for stage in stages}
+    with BigramCounter() as counter:
+        for block in MadeProse(made_for=tokenizer).token_blocks(tokenizer, CORPUS_MB * 1_000_000):
+            counter.add(block)
+        counter.group()
+        statics = {stage: counter.cache(exact(stage)) for stage in stages}
+    try:
+        for _ in range(runs):
+            for stage, counts in found.items():
+                with Replay(text, toggles=exact(stage), static=statics[stage]) as replay:
+                    sample = replay.run()
+                    counts.ns.append(sample.ns_per_drafted or 0.0)
+                    counts.checksum = sample.drafts_checksum
+        for stage, counts in found.items():
+            counts.probe = _probed(text[:probed], exact(stage), statics[stage])
+    finally:
+        for cache in statics.values():
+            cache.close()
+    return Profile(len(text), probed, found)
+
+
+_COLUMNS = {
+    "scored": "candidates scored",
+    "search_steps": "search steps",
+    "scanned": "counts read for sums and maxima",
+    "cache_lines": "cache lines",
+}
+
+
+def bars(profile: Profile) -> Bars:
+    """Time and work of a guess by stage; times beside the published ones."""
+    stages = list(profile.stages.values())
+    published = [DRAFTING_US.get(s.stage, {}).get(541) for s in stages]
+    columns = [
+        Column(
+            "µs a guess",
+            [
+                Bar(
+                    s.median_us,
+                    f"{s.median_us:.2f} ({min(s.ns) / 1e3:.2f} – {max(s.ns) / 1e3:.2f})",
+                )
+                for s in stages
+            ],
+            [None if us is None else Bar(us, f"{us:.2f}") for us in published],
+        ),
+        *(
+            Column(title, [Bar(s.per_guess(what), f"{s.per_guess(what):.1f}") for s in stages])
+            for what, title in _COLUMNS.items()
+        ),
+    ]
+    return Bars(
+        "One guess, by stage",
+        "stage",
+        [s.stage for s in stages],
+        columns,
+        f"Measured here: {profile.text_tokens:,} tokens of made prose, static cache from"
+        f" {CORPUS_MB} MB, medians of {len(stages[0].ns)} runs in turn; counts by the engine’s"
+        f" probes on the first {profile.probed_tokens:,} tokens.",
+        "with 541 MB of corpus",
+    )
+
+
+# ---- the limit --------------------------------------------------------------------------------
+
+LIMIT = (
+    ("precheck", 3.0, "3.0"),
+    ("a prototype of ours", 0.85, "0.69 to 1.0"),
+    ("the limit (a model)", 0.375, "0.35 to 0.4"),
+)
+"""µs a guess with 541 MB of made prose: our reference engines, on another machine; the last is
+computed: reads of memory that nothing can avoid, with the cost of each as measured there."""
+
+
+def limit_bars() -> Bars:
+    """The last step and what lies beyond it."""
+    return Bars(
+        "How far it is to the limit",
+        "engine",
+        [name for name, _, _ in LIMIT],
+        [Column("µs a guess", (), [Bar(us, told) for _, us, told in LIMIT])],
+        "Not measured here: our reference engines and a model, on a machine with two cores of an"
+        " AMD EPYC, replaying WikiText with a static cache from 541 MB of made prose.",
+    )
