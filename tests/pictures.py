@@ -170,6 +170,7 @@ PICTURES = (
     Picture("08-check", f"{CHECKING}Check()", ".inside .steps", to=".inside .picture"),
     Picture("08-predict", f"{LESSON_08}Predict(lesson08.SAVED)", ".asked"),
     Picture("08-profile", f"{CHECKING}{COUNTS}{PROFILE}", ".bars"),
+    Picture("08-shares", f"{CHECKING}{COUNTS}BarTable(counts.share_bars())", ".bars"),
     Picture("08-lines", f"{CHECKING}{LINES}", ".inside .steps", to=".inside .picture"),
     Picture("08-limit", f"{CHECKING}{COUNTS}BarTable(counts.limit_bars())", ".bars"),
     Picture("08-exercise", f"{LESSON_08}Exercise(lesson08.VERDICTS)", ".asked"),

@@ -103,7 +103,8 @@ def test_the_check_saves_scores_and_no_lines(profile: counts.Profile) -> None:
 def test_bars_beside_published_ones(profile: counts.Profile) -> None:
     told = counts.bars(profile).describe()
     assert f"(published {DRAFTING_US['constmap'][541]:.2f})" in told
-    assert "not measured here" in counts.limit_bars().describe()
+    for bars in (counts.limit_bars(), counts.share_bars()):
+        assert "not measured here" in bars.describe()
 
 
 def test_the_prose_quotes_published_figures() -> None:

@@ -177,7 +177,10 @@ class FileBytes:
         if span.meaning == "count":
             return f"it came {times(int(value))}"
         if span.meaning == "data":
-            return f"cell {index} holds {place(int(value))}, a position and a length mixed by xor"
+            return (
+                f"cell {index} holds {place(int(value))}: three bytes of length, the rest position,"
+                " of several keys mixed by xor"
+            )
         if span.meaning == "check":
             return f"the check of cell {index}"
         if span.meaning == "record":
@@ -252,7 +255,7 @@ class Flips:
     def __str__(self) -> str:
         return (
             f"{TITLES[self.name]:13} {self.n_bytes:4} bytes: {self.refused:4} changes refused,"
-            f" {self.silent:3} change answers in silence, {self.harmless} change none"
+            f" {self.silent:3} change answers in silence, {self.harmless} do no harm"
         )
 
 

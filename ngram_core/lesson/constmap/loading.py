@@ -75,9 +75,9 @@ class Loads:
         one = self.stages
         return (
             f"{self.corpus_bytes // MEGABYTE} MB of made prose: {self.n_grams:,} 2-grams,"
-            f" {self.n_pairs:,} pairs. llama.cpp’s file has"
-            f" {one['innervector'].file_bytes:,} bytes, constmap’s {one['constmap'].file_bytes:,},"
-            f" ours {one[_OURS].file_bytes:,}."
+            f" {self.n_pairs:,} pairs of 2-gram and follower.\n"
+            f"Bytes of the file: llama.cpp’s {one['innervector'].file_bytes:,}, constmap’s"
+            f" {one['constmap'].file_bytes:,}, ours {one[_OURS].file_bytes:,}."
         )
 
     def naive(self) -> str:
@@ -85,8 +85,8 @@ class Loads:
         up = self.stages["upstream"]
         return (
             f"upstream takes {_ms(up.median_ms)} ms for {up.file_bytes / MEGABYTE:.1f} MB and makes"
-            f" {up.blocks:,} blocks of memory, one after the other. Reading the same bytes and"
-            f" doing nothing with them takes {_ms(self.read_ms)} ms."
+            f" {up.blocks:,} blocks of memory, one by one.\n"
+            f"Reading the same bytes and doing nothing with them takes {_ms(self.read_ms)} ms."
         )
 
     def forging(self) -> str:

@@ -57,7 +57,7 @@ export default {
       first.select.value = a;
       second.select.value = b;
       verify.checked = on;
-      words.textContent = look.said[on ? 1 : 0];
+      words.textContent = look.said[on ? 1 : 0].replace(/ × (\d)/g, " ×\u00a0$1");
       const accepted = look.found || (!on && look.plausible);
       words.className = `words ${!accepted ? "refused" : look.found ? "good" : "fooled"}`;
       for (const button of known.children) button.setAttribute("aria-pressed", String(button.dataset.pair === `${a} ${b}`));
