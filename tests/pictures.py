@@ -103,6 +103,17 @@ PROFILE = """if "profile" not in globals():
 BarTable(counts.bars(profile))"""
 LINES = "lines = Lines(word=82)\nlines.go(5)\nlines"
 
+LESSON_04 = ASKED.format("lesson04")
+LOOKUP = """from ngram_core.views import TableView
+lookup = TableView()
+lookup.choose("{}")
+lookup.go(9)
+lookup"""
+GROWTH = """from ngram_core.views import Growth
+growth = Growth()
+growth.go(10)
+growth"""
+
 LESSON_09 = ASKED.format("lesson09")
 RACE = """from ngram_core.views import Race
 if "race" not in globals():
@@ -149,6 +160,11 @@ PICTURES = (
         until=".js-plotly-plot >> text=nocopy >> nth=0",
     ),
     Picture("03-exercise", f"{LESSON_03}Exercise(lesson03.WORD_86)", ".asked"),
+    Picture("04-predict", f"{LESSON_04}Predict(lesson04.PLACES)", ".asked"),
+    Picture("04-lookup", LOOKUP.format("and stir"), ".inside .steps", to=".inside .halves"),
+    Picture("04-absent", LOOKUP.format("cream rest"), ".inside .panel", to=".inside .halves"),
+    Picture("04-growth", GROWTH, ".inside .steps", to=".inside .growth .curve"),
+    Picture("04-exercise", f"{LESSON_04}Exercise(lesson04.COLLISION)", ".asked"),
     Picture("05-predict", f"{LESSON_05}Predict(lesson05.BYTES)", ".asked"),
     Picture("05-curve", f"{FOLLOWERS}followers", ".inside .steps", to=".inside .rooms"),
     Picture(

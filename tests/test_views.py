@@ -168,21 +168,14 @@ def test_a_cell_that_runs_again_closes_what_it_made(monkeypatch: pytest.MonkeyPa
 # ---- the browser's part ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "stepper",
-        "predict",
-        "followers",
-        "arrival",
-        "fusemap",
-        "fuselook",
-        "filebytes",
-        "bars",
-        "checkrows",
-        "cachelines",
-    ],
-)
+SCRIPTS = [
+    path.stem
+    for path in sorted(WEB.glob("*.js"))
+    if "export default" in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_is_one_module(name: str) -> None:
     joined = script(name)
     assert len(re.findall(r"^export default ", joined, re.MULTILINE)) == 1

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .predict import Exercise, Predict
     from .race import Race
     from .stepper import Stepper
+    from .tables import Growth, TableView
 
 _HOMES = {
     "Stepper": "stepper",
@@ -26,6 +27,8 @@ _HOMES = {
     "Exercise": "predict",
     "Followers": "followers",
     "Arrival": "followers",
+    "TableView": "tables",
+    "Growth": "tables",
     "Live": "live",
     "Race": "race",
     "Peel": "fuse_map",
@@ -43,6 +46,7 @@ __all__ = [
     "Exercise",
     "FileView",
     "Followers",
+    "Growth",
     "Lines",
     "Live",
     "LookUp",
@@ -50,6 +54,7 @@ __all__ = [
     "Predict",
     "Race",
     "Stepper",
+    "TableView",
 ]
 
 

@@ -25,6 +25,8 @@ class Shown:
 
 VIEWS = (
     Shown("followers", "Followers(FollowersModel(sizes=(1,)))", "1 MB of Python’s source"),
+    Shown("lookup", "TableView()", "stir and stir and"),
+    Shown("growth", "Growth()", "thirty followers each"),
     Shown("arrival", "Arrival()", "falling"),
 )
 
