@@ -133,6 +133,26 @@ ngc_status ngc_search_path(const int32_t *pairs, size_t length, int32_t token, i
     return end(&recording, n_touches);
 }
 
+ngc_status ngc_time_searches(const int32_t *pairs, size_t length, const int32_t *tokens,
+                             size_t n_tokens, size_t rounds, int32_t search, int64_t *n_found,
+                             int64_t *ns)
+{
+    *n_found = 0;
+    *ns = 0;
+    if (search < NGC_SEARCH_FIXED || search > NGC_SEARCH_SIMD) {
+        return NGC_BAD_ARGUMENT;
+    }
+    slice_view view = {(const ngc_pair *)(const void *)pairs, length};
+    int64_t start = ngc_platform_clock_ns();
+    for (size_t round = 0; round < rounds; round++) {
+        for (size_t i = 0; i < n_tokens; i++) {
+            *n_found += slice_view_count(view, tokens[i], search, NULL) > 0;
+        }
+    }
+    *ns = ngc_platform_clock_ns() - start;
+    return NGC_OK;
+}
+
 ngc_status ngc_cache_search_path(const ngc_cache *cache, const int32_t *ngram, int32_t n,
                                  int32_t token, int32_t search, int32_t *count, size_t *length,
                                  ngc_touch *touches, size_t capacity, size_t *n_touches)

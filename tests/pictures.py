@@ -114,6 +114,15 @@ growth = Growth()
 growth.go(10)
 growth"""
 
+LESSON_06 = ASKED.format("lesson06")
+SEARCH = """from ngram_core.views import Search
+search = Search()
+names = [label for label, _ in search.model.pictures.groups[0].choices]
+search.choose(names[{}], "one inside")
+search.go({})
+search"""
+TIMES = "from ngram_core.views import SearchTimes\nSearchTimes()"
+
 LESSON_09 = ASKED.format("lesson09")
 RACE = """from ngram_core.views import Race
 if "race" not in globals():
@@ -190,6 +199,12 @@ PICTURES = (
     Picture("08-lines", f"{CHECKING}{LINES}", ".inside .steps", to=".inside .picture"),
     Picture("08-limit", f"{CHECKING}{COUNTS}BarTable(counts.limit_bars())", ".bars"),
     Picture("08-exercise", f"{LESSON_08}Exercise(lesson08.VERDICTS)", ".asked"),
+
+    Picture("06-predict", f"{LESSON_06}Predict(lesson06.FEWER)", ".asked"),
+    Picture("06-search", SEARCH.format(2, 99), ".inside .steps", to=".inside .searches"),
+    Picture("06-step", SEARCH.format(0, 2), ".inside .panel", to=".inside .searches"),
+    Picture("06-times", TIMES, ".inside .panel", to=".inside .picture .key"),
+    Picture("06-exercise", f"{LESSON_06}Exercise(lesson06.HALVINGS)", ".asked"),
     Picture("09-predict", f"{LESSON_09}Predict(lesson09.LARGEST)", ".asked"),
     Picture(
         "09-plots",

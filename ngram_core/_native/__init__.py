@@ -25,6 +25,7 @@ from .inside import (
     search_path,
     table_around,
     table_facts,
+    time_searches,
 )
 from .machine import clock_cost_ns, compiler
 from .values import (
@@ -75,4 +76,5 @@ __all__ = [
     "search_path",
     "table_around",
     "table_facts",
+    "time_searches",
 ]

@@ -90,6 +90,26 @@ def search_path(pairs: Tokens, token: int, search: str) -> tuple[int, npt.NDArra
     return int(count[0]), touches
 
 
+def time_searches(pairs: Tokens, tokens: Tokens, rounds: int, search: str) -> tuple[int, int]:
+    """Tokens found, and ns for all rounds, of searches in pairs, shape (n, 2), ascending."""
+    n_found, ns = ffi.new("int64_t *"), ffi.new("int64_t *")
+    code = TOGGLE_CODES["search"][search]
+    check(
+        lib.ngc_time_searches(
+            address_of(pairs),
+            len(pairs),
+            address_of(tokens),
+            len(tokens),
+            rounds,
+            code,
+            n_found,
+            ns,
+        ),
+        "timing searches",
+    )
+    return int(n_found[0]), int(ns[0])
+
+
 def cache_search_path(
     handle: Handle, ngram: Tokens, token: int, search: str
 ) -> tuple[int, int, npt.NDArray[np.void]]:

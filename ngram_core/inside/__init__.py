@@ -15,7 +15,7 @@ from .._native import PROBE_DTYPE, TOUCH_DTYPE
 from .files import FileSpan, file_spans
 from .fuse import FuseLookup, Peeling, fuse_attempt, fuse_look_up, key_hash, peeling
 from .lines import CacheLines, LineTouch, cache_lines
-from .search import Compared, SearchPath, search_path
+from .search import Compared, SearchPath, search_ns, search_path
 from .table import Place, TableAround, TableReport, table_around, table_report
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "fuse_look_up",
     "key_hash",
     "peeling",
+    "search_ns",
     "search_path",
     "table_around",
     "table_report",

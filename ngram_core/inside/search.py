@@ -83,6 +83,31 @@ def search_path(
     return _path(search, token, length, count, touches)
 
 
+def search_ns(
+    followers: TokensLike, tokens: TokensLike, search: Search = "fixed", rounds: int = 1
+) -> float:
+    """How long one search takes, ns: the mean over tokens that are searched for one after the
+    other, `rounds` times, with nothing recorded.
+
+    Args:
+        followers: as for `search_path`, token ids in ascending order, shape (n,).
+        tokens: what to search for, shape (m,), at least one.
+
+    >>> import ngram_core as ng
+    >>> ng.inside.search_ns(range(0, 200, 2), [31, 32], rounds=100) > 0
+    True
+    """
+    if search not in SEARCHES:
+        raise InputError(f"search={search!r} does not exist; choose one of: {', '.join(SEARCHES)}")
+    wanted = as_tokens(tokens)
+    rounds = as_count(rounds, "rounds", 1, 2**40)
+    if not len(wanted):
+        raise InputError("no tokens to search for; give at least one")
+    pairs = _aligned_pairs(_ascending(followers))
+    _found, ns = _native.time_searches(pairs, wanted, rounds, search)
+    return ns / (rounds * len(wanted))
+
+
 def _ascending(followers: TokensLike) -> _native.Tokens:
     tokens = as_tokens(list(followers) if isinstance(followers, range) else followers)
     if (tokens[1:] <= tokens[:-1]).any():

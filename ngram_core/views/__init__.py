@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .live import Live
     from .predict import Exercise, Predict
     from .race import Race
+    from .searches import Search, SearchTimes
     from .stepper import Stepper
     from .tables import Growth, TableView
 
@@ -28,6 +29,8 @@ _HOMES = {
     "Followers": "followers",
     "Arrival": "followers",
     "TableView": "tables",
+    "Search": "searches",
+    "SearchTimes": "searches",
     "Growth": "tables",
     "Live": "live",
     "Race": "race",
@@ -53,6 +56,8 @@ __all__ = [
     "Peel",
     "Predict",
     "Race",
+    "Search",
+    "SearchTimes",
     "Stepper",
     "TableView",
 ]

@@ -27,12 +27,15 @@ VIEWS = (
     Shown("followers", "Followers(FollowersModel(sizes=(1,)))", "1 MB of Python’s source"),
     Shown("lookup", "TableView()", "stir and stir and"),
     Shown("growth", "Growth()", "thirty followers each"),
+    Shown("search", "Search()", "the last"),
+    Shown("searchtimes", "SearchTimes(TimesModel((1, 4, 16, 64), 2))", "one key, again and again"),
     Shown("arrival", "Arrival()", "falling"),
 )
 
 IMPORTS = """
 from ngram_core.views import *
 from ngram_core.lesson.followers.curve import FollowersModel
+from ngram_core.lesson.searches.times import TimesModel
 """
 
 by_name = pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)

@@ -91,6 +91,16 @@ void test_searches_of_every_length(void)
         }
         free(list);
     }
+    int64_t n_found, ns;
+    for (int32_t search = NGC_SEARCH_FIXED; search <= NGC_SEARCH_SIMD; search++) {
+        const int32_t wanted[] = {0, 1, 2, 139, 140};
+        CHECK_OK(ngc_time_searches(pairs, 70, wanted, 5, 3, search, &n_found, &ns));
+        CHECK_EQUAL(n_found, 3 * 2);
+        CHECK(ns >= 0);
+        CHECK_OK(ngc_time_searches(pairs, 0, wanted, 5, 3, search, &n_found, &ns));
+        CHECK_EQUAL(n_found, 0);
+    }
+    CHECK_EQUAL(ngc_time_searches(pairs, 1, pairs, 1, 1, 4, &n_found, &ns), NGC_BAD_ARGUMENT);
     CHECK_EQUAL(ngc_search_path(pairs, 1, 1, 4, &count, touches, ROOM, &n), NGC_BAD_ARGUMENT);
     CHECK_EQUAL(ngc_search_path(pairs, 1, 1, -1, &count, touches, ROOM, &n), NGC_BAD_ARGUMENT);
 }
