@@ -172,7 +172,7 @@ PICTURES = (
     Picture("04-predict", f"{LESSON_04}Predict(lesson04.PLACES)", ".asked"),
     Picture("04-lookup", LOOKUP.format("and stir"), ".inside .steps", to=".inside .halves"),
     Picture("04-absent", LOOKUP.format("cream rest"), ".inside .panel", to=".inside .halves"),
-    Picture("04-growth", GROWTH, ".inside .steps", to=".inside .growth .curve"),
+    Picture("04-growth", GROWTH, ".inside .steps", to=".inside .growth .cap"),
     Picture("04-exercise", f"{LESSON_04}Exercise(lesson04.COLLISION)", ".asked"),
     Picture("05-predict", f"{LESSON_05}Predict(lesson05.BYTES)", ".asked"),
     Picture("05-curve", f"{FOLLOWERS}followers", ".inside .steps", to=".inside .rooms"),

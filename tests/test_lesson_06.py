@@ -79,7 +79,7 @@ def test_the_code_shown_is_the_engines() -> None:
         ("length -= half + 1;", "length -= half + 1;"),
         ("length -= half;", "length -= half;"),
         (
-            "half & mask(a[base + half] < key)",
+            "mask(a[base + half] < key)",
             "half & ngc_mask_if(pairs[base + half].token < token)",
         ),
         ("base + (a[base] < key)", "base + (size_t)(pairs[base].token < token)"),

@@ -13,9 +13,10 @@ function pictures() {
   const bars = el("div", { class: "rooms" });
   const chart = el("div", { class: "curve" });
   const table = el("div");
+  const key = el("p", { class: "cap" }, "Dashed: peak of the array that doubles, so far; dotted: its live bytes. Solid: peak of the segments.");
   let tabled = null;
   return {
-    node: el("div", { class: "growth" }, bars, chart, table),
+    node: el("div", { class: "growth" }, bars, chart, key, table),
     show: (_doc, here, step, _at, width) => {
       bars.replaceChildren(...step.bars.map((bar, i) => barNode(NAMES[i], bar, here.most)));
       chart.replaceChildren(lines(here, step.n, width));
@@ -54,7 +55,6 @@ function lines(here, n, width) {
   svg.append(node("line", { class: "cursor", x1: x(n), x2: x(n), y1: top, y2: height - bottom }));
   const path = (list, k) => list.map((point, i) => `${i ? "L" : "M"}${x(point[0]).toFixed(1)} ${y(point[k]).toFixed(1)}`).join("");
   svg.append(node("path", { class: "pub live", d: path(here.lines[0], 1) }), node("path", { class: "doubling", d: path(here.lines[0], 2) }), node("path", { class: "own", d: path(here.lines[1], 2) }));
-  svg.append(label(left + 8, top + 8, "peak so far:", "start"), label(left + 8, top + 26, "– – doubling", "start", "own"), label(left + 8, top + 44, "— segments", "start", "own"), label(left + 8, top + 62, "··· doubling, live", "start", "pub"));
   svg.append(label(left, height - 4, "n-grams", "start"), label(x(last), height - bottom + 16, figure(last), "end"));
   return svg;
 }

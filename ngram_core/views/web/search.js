@@ -6,7 +6,7 @@ const PER_LINE = 8;
 // The loops of csrc/ngc_slice.h, as they are.
 const CODE = {
   lower_bound: "while (length > 0) {\n  half = length / 2;\n  if (a[first + half] < key) {\n    first += half + 1;\n    length -= half + 1;\n  } else length = half;\n}",
-  fixed: "while (length > 1) {\n  half = length / 2;\n  base += half & mask(a[base + half] < key);\n  length -= half;\n}\nposition = base + (a[base] < key);\n",
+  fixed: "while (length > 1) {\n  half = length / 2;\n  base += half &\n    mask(a[base + half] < key);\n  length -= half;\n}\nposition = base + (a[base] < key);",
   linear: "while (i < length\n       && a[i] < key) {\n  i += 1;\n}\n\n\n",
 };
 

@@ -20,7 +20,7 @@ function pictures() {
     show: (_doc, here, step, at, width) => {
       chart.replaceChildren(plot(here, at, width));
       if (tabled === here) return;
-      key.replaceChildren(...here.lines.flatMap(([name]) => [mark(name), el("span", { class: name }, name)]));
+      key.replaceChildren(...here.lines.map(([name]) => el("span", { class: `one ${name}` }, mark(name), name)));
       table.replaceChildren(tableNode("The same as a table", ["followers", ...here.lines.map(([name]) => `${name}, ns (middle half)`)],
         here.lengths.map((length, i) => [figure(length), ...here.lines.map(([, values]) => `${values[i][0]} (${values[i][1]} to ${values[i][2]})`)])));
       tabled = here;
@@ -35,7 +35,7 @@ function mark(name) {
 }
 
 function plot(here, at, width) {
-  const height = 300, left = 58, right = 16, top = 12, bottom = 40;
+  const height = 300, left = 66, right = 16, top = 12, bottom = 40;
   const all = here.lines.flatMap(([, values]) => values.flat());
   const low = Math.min(...all) * 0.85, high = Math.max(...all) * 1.2;
   const most = here.lengths.at(-1);
