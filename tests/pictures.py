@@ -199,7 +199,6 @@ PICTURES = (
     Picture("08-lines", f"{CHECKING}{LINES}", ".inside .steps", to=".inside .picture"),
     Picture("08-limit", f"{CHECKING}{COUNTS}BarTable(counts.limit_bars())", ".bars"),
     Picture("08-exercise", f"{LESSON_08}Exercise(lesson08.VERDICTS)", ".asked"),
-
     Picture("06-predict", f"{LESSON_06}Predict(lesson06.FEWER)", ".asked"),
     Picture("06-search", SEARCH.format(2, 99), ".inside .steps", to=".inside .searches"),
     Picture("06-step", SEARCH.format(0, 2), ".inside .panel", to=".inside .searches"),
