@@ -1,8 +1,8 @@
 // Lesson 05: the curve of followers on logarithmic axes, and the bytes of one 2-gram to scale.
 import { el, figure } from "./dom.js";
 import { inside, tableNode } from "./inside.js";
+import { svgNode, svgText } from "./svg.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const FLOOR = 1e-4; // the lowest share shown
 const TICKS = [1, 0.1, 0.01, 0.001, 0.0001];
 const COLUMNS = [1, 2, 4, 8, 16, 33];
@@ -49,14 +49,14 @@ function curve(doc, here, k, width) {
   const most = here.counts.length;
   const x = (n) => left + ((width - left - right) * Math.log(n)) / Math.log(most);
   const y = (s) => top + ((height - top - bottom) * Math.log(Math.max(s, FLOOR))) / Math.log(FLOOR);
-  const svg = node("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" });
+  const svg = svgNode("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" });
   for (const tick of TICKS) {
-    svg.append(node("line", { class: "grid", x1: left, x2: width - right, y1: y(tick), y2: y(tick) }),
-      label(left - 8, y(tick) + 4, tick >= 0.01 ? `${100 * tick} %` : tick === 0.001 ? "0.1 %" : "0.01 %", "end"));
+    svg.append(svgNode("line", { class: "grid", x1: left, x2: width - right, y1: y(tick), y2: y(tick) }),
+      svgText(left - 8, y(tick) + 4, tick >= 0.01 ? `${100 * tick} %` : tick === 0.001 ? "0.1 %" : "0.01 %", "end"));
   }
-  for (const n of COLUMNS.filter((n) => width > 320 || n !== 16)) svg.append(label(x(n), height - bottom + 18, n === most ? `${n}+` : String(n), n === most ? "end" : "middle"));
-  svg.append(label(left, height - 4, "followers of a 2-gram", "start"));
-  svg.append(node("rect", { class: "here", x: x(k) - 7, y: top - 6, width: 14, height: height - top - bottom + 6, rx: 4 }));
+  for (const n of COLUMNS.filter((n) => width > 320 || n !== 16)) svg.append(svgText(x(n), height - bottom + 18, n === most ? `${n}+` : String(n), n === most ? "end" : "middle"));
+  svg.append(svgText(left, height - 4, "followers of a 2-gram", "start"));
+  svg.append(svgNode("rect", { class: "here", x: x(k) - 7, y: top - 6, width: 14, height: height - top - bottom + 6, rx: 4 }));
   line(svg, doc.published, x, y, k, "pub");
   line(svg, here.counts.map((count) => count / here.total), x, y, k, "own");
   legend(svg, width - right);
@@ -66,7 +66,7 @@ function curve(doc, here, k, width) {
 /** Both curves fall, so the upper right is free. */
 function legend(svg, x) {
   [["counted here", "own", 14], ["published", "pub", 34]].forEach(([text, cls, y]) => {
-    svg.append(node("circle", { class: cls, cx: x - 96, cy: y + 4, r: 4.5 }), label(x - 84, y + 8, text, "start", cls));
+    svg.append(svgNode("circle", { class: cls, cx: x - 96, cy: y + 4, r: 4.5 }), svgText(x - 84, y + 8, text, "start", cls));
   });
 }
 
@@ -75,22 +75,10 @@ function line(svg, shares, x, y, k, cls) {
   shares.forEach((s, i) => {
     if (s > 0) path += `${path && shares[i - 1] > 0 ? "L" : "M"}${x(i + 1).toFixed(1)} ${y(s).toFixed(1)}`;
   });
-  svg.append(node("path", { class: cls, d: path }));
+  svg.append(svgNode("path", { class: cls, d: path }));
   shares.forEach((s, i) => {
-    if (s > 0) svg.append(node("circle", { class: cls, cx: x(i + 1), cy: y(s), r: i + 1 === k ? 6 : 3.5 }));
+    if (s > 0) svg.append(svgNode("circle", { class: cls, cx: x(i + 1), cy: y(s), r: i + 1 === k ? 6 : 3.5 }));
   });
-}
-
-function label(x, y, text, anchor, cls = "") {
-  const made = node("text", { x, y, "text-anchor": anchor, class: cls });
-  made.textContent = text;
-  return made;
-}
-
-function node(name, attrs) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attrs)) made.setAttribute(key, value);
-  return made;
 }
 
 /** The memory of one 2-gram, both structures to one scale: as many bytes, as long. */

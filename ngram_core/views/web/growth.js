@@ -1,8 +1,8 @@
 // Lesson 04: a table that doubles and one that grows in segments, in bytes to one scale.
 import { el, figure } from "./dom.js";
 import { inside, tableNode } from "./inside.js";
+import { svgNode, svgText } from "./svg.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const NAMES = ["One array that doubles", "Segments of 32 entries"];
 
 export default {
@@ -47,26 +47,14 @@ function lines(here, n, width) {
   const last = here.lines[0].at(-1)[0];
   const x = (grams) => left + ((width - left - right) * grams) / last;
   const y = (bytes) => height - bottom - ((height - top - bottom) * bytes) / here.most;
-  const svg = node("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "Peak so far by number of n-grams: doubling rises in jumps, segments evenly" });
+  const svg = svgNode("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "Peak so far by number of n-grams: doubling rises in jumps, segments evenly" });
   for (const share of [0, 0.5, 1]) {
-    svg.append(node("line", { class: "grid", x1: left, x2: width - right, y1: y(share * here.most), y2: y(share * here.most) }),
-      label(left - 8, y(share * here.most) + 4, `${Math.round((share * here.most) / 1000)} kB`, "end"));
+    svg.append(svgNode("line", { class: "grid", x1: left, x2: width - right, y1: y(share * here.most), y2: y(share * here.most) }),
+      svgText(left - 8, y(share * here.most) + 4, `${Math.round((share * here.most) / 1000)} kB`, "end"));
   }
-  svg.append(node("line", { class: "cursor", x1: x(n), x2: x(n), y1: top, y2: height - bottom }));
+  svg.append(svgNode("line", { class: "cursor", x1: x(n), x2: x(n), y1: top, y2: height - bottom }));
   const path = (list, k) => list.map((point, i) => `${i ? "L" : "M"}${x(point[0]).toFixed(1)} ${y(point[k]).toFixed(1)}`).join("");
-  svg.append(node("path", { class: "pub live", d: path(here.lines[0], 1) }), node("path", { class: "doubling", d: path(here.lines[0], 2) }), node("path", { class: "own", d: path(here.lines[1], 2) }));
-  svg.append(label(left, height - 4, "n-grams", "start"), label(x(last), height - bottom + 16, figure(last), "end"));
+  svg.append(svgNode("path", { class: "pub live", d: path(here.lines[0], 1) }), svgNode("path", { class: "doubling", d: path(here.lines[0], 2) }), svgNode("path", { class: "own", d: path(here.lines[1], 2) }));
+  svg.append(svgText(left, height - 4, "n-grams", "start"), svgText(x(last), height - bottom + 16, figure(last), "end"));
   return svg;
-}
-
-function label(x, y, text, anchor, cls = "") {
-  const made = node("text", { x, y, "text-anchor": anchor, class: cls });
-  made.textContent = text;
-  return made;
-}
-
-function node(name, attrs) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attrs)) made.setAttribute(key, value);
-  return made;
 }

@@ -22,7 +22,7 @@ const badge = (n) => el("sup", { class: "badge" }, String(n));
 const same = () => el("small", { class: "same", title: "the same 64-bit hash" }, "same hash");
 
 function head(title, more) {
-  return el("p", { class: "head" }, el("b", {}, title), el("small", {}, more));
+  return el("p", { class: "pane-head" }, el("b", {}, title), el("small", {}, more));
 }
 
 /** What a place looks like: not yet visited, visited, in hand, or found. */

@@ -42,7 +42,7 @@ function pane(here, search, done, left, at, over) {
     })));
   }
   const steps = `${done} comparison${done === 1 ? "" : "s"}${over ? ", done" : ""} · ${read.size} cache line${read.size === 1 ? "" : "s"}`;
-  return el("div", { class: "pane" }, el("p", { class: "head" }, el("b", {}, search.title), el("small", {}, steps)),
+  return el("div", { class: "pane" }, el("p", { class: "pane-head" }, el("b", {}, search.title), el("small", {}, steps)),
     el("pre", {}, CODE[search.name]), el("ol", { class: "lines" }, rows),
     over ? el("p", { class: "cap" }, search.found ? el("span", { class: "yes" }, "✓ found") : el("span", { class: "no" }, "✕ not there"),
       search.final == null ? ": past the end" : search.found ? "" : `: ${here.ids[search.final]} stands where it would be`) : null);

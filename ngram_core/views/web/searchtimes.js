@@ -1,8 +1,8 @@
 // Lesson 06: time of a search over the length of the list, measured here, on logarithmic axes.
 import { el, figure } from "./dom.js";
 import { inside, tableNode } from "./inside.js";
+import { svgNode, svgText } from "./svg.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const TICKS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000];
 const MARKS = { classic: "M-5 -5h10v10h-10z", fixed: "M0 -6a6 6 0 1 0 .01 0z", linear: "M0 -6l6 11h-12z", simd: "M0 -7l7 7 -7 7 -7 -7z" };
 
@@ -29,8 +29,8 @@ function pictures() {
 }
 
 function mark(name) {
-  const svg = node("svg", { viewBox: "-8 -8 16 16", width: 16, height: 16, "aria-hidden": "true" });
-  svg.append(node("path", { class: `mark ${name}`, d: MARKS[name] }));
+  const svg = svgNode("svg", { viewBox: "-8 -8 16 16", width: 16, height: 16, "aria-hidden": "true" });
+  svg.append(svgNode("path", { class: `mark ${name}`, d: MARKS[name] }));
   return svg;
 }
 
@@ -41,42 +41,30 @@ function plot(here, at, width) {
   const most = here.lengths.at(-1);
   const x = (n) => left + ((width - left - right) * Math.log(n)) / Math.log(most);
   const y = (ns) => top + ((height - top - bottom) * Math.log(high / ns)) / Math.log(high / low);
-  const svg = node("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "Nanoseconds a search over the length of the list, for four searches" });
+  const svg = svgNode("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "Nanoseconds a search over the length of the list, for four searches" });
   let last = Infinity;
   for (const tick of TICKS.filter((ns) => ns >= low && ns <= high)) {
     if (last - y(tick) < 18) continue;
     last = y(tick);
-    svg.append(node("line", { class: "grid", x1: left, x2: width - right, y1: y(tick), y2: y(tick) }), label(left - 8, y(tick) + 4, `${figure(tick)} ns`, "end"));
+    svg.append(svgNode("line", { class: "grid", x1: left, x2: width - right, y1: y(tick), y2: y(tick) }), svgText(left - 8, y(tick) + 4, `${figure(tick)} ns`, "end"));
   }
   let before = -Infinity;
   here.lengths.forEach((n, i) => {
     const end = i === here.lengths.length - 1;
     if (!end && (x(n) - before < 28 || x(most) - x(n) < 44)) return;
     before = x(n);
-    svg.append(label(x(n), height - bottom + 18, figure(n), end ? "end" : "middle"));
+    svg.append(svgText(x(n), height - bottom + 18, figure(n), end ? "end" : "middle"));
   });
-  svg.append(label(left, height - 4, "followers in the list", "start"));
-  svg.append(node("rect", { class: "here", x: x(here.lengths[at]) - 8, y: top - 6, width: 16, height: height - top - bottom + 6, rx: 4 }));
+  svg.append(svgText(left, height - 4, "followers in the list", "start"));
+  svg.append(svgNode("rect", { class: "here", x: x(here.lengths[at]) - 8, y: top - 6, width: 16, height: height - top - bottom + 6, rx: 4 }));
   for (const [name, values] of here.lines) {
     const d = values.map(([ns], i) => `${i ? "L" : "M"}${x(here.lengths[i]).toFixed(1)} ${y(ns).toFixed(1)}`).join("");
-    svg.append(node("path", { class: `line ${name}`, d }));
+    svg.append(svgNode("path", { class: `line ${name}`, d }));
     values.forEach(([ns, fast, slow], i) => {
       const at = x(here.lengths[i]);
-      svg.append(node("line", { class: "spread", x1: at, x2: at, y1: y(fast), y2: y(slow) }),
-        node("path", { class: `mark ${name}`, d: MARKS[name], transform: `translate(${at.toFixed(1)} ${y(ns).toFixed(1)}) scale(0.8)` }));
+      svg.append(svgNode("line", { class: "spread", x1: at, x2: at, y1: y(fast), y2: y(slow) }),
+        svgNode("path", { class: `mark ${name}`, d: MARKS[name], transform: `translate(${at.toFixed(1)} ${y(ns).toFixed(1)}) scale(0.8)` }));
     });
   }
   return svg;
-}
-
-function label(x, y, text, anchor) {
-  const made = node("text", { x, y, "text-anchor": anchor });
-  made.textContent = text;
-  return made;
-}
-
-function node(name, attrs) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attrs)) made.setAttribute(key, value);
-  return made;
 }
