@@ -9,7 +9,7 @@ from tools import REPO
 
 import ngram_core as ng
 from ngram_core.lesson import lesson08
-from ngram_core.lesson.checking import counts, lines, rows
+from ngram_core.lesson.checking import counts, ideas, lines, rows
 from ngram_core.lesson.checking.recipe import at_word
 from ngram_core.lesson.examples import example
 from ngram_core.lesson.lesson02 import misreading
@@ -98,6 +98,18 @@ def test_the_check_saves_scores_and_no_lines(profile: counts.Profile) -> None:
     assert after.per_guess("cache_lines") == pytest.approx(before.per_guess("cache_lines"), rel=0.1)
     assert len({stage.checksum for stage in profile.stages.values()}) == 1
     assert list(profile.stages) == list(ng.STAGES)[list(ng.STAGES).index("innervector") :]
+
+
+def test_ideas_are_undone_one_by_one() -> None:
+    """Each variant is the last stage but for the changes that must go together."""
+    before, last = list(ng.STAGES)[-2:]
+    found = ideas.ideas()
+    assert next(iter(found)) == last
+    assert list(found)[-1] == before
+    assert len(set(found.values())) == len(found)
+    profile = counts.measure(found, text_bytes=20_000, probed=2_000, runs=1)
+    assert len({stage.checksum for stage in profile.stages.values()}) == 1
+    assert counts.bars(profile, "title", "row").rows == list(found)
 
 
 def test_bars_beside_published_ones(profile: counts.Profile) -> None:

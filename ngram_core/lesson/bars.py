@@ -24,6 +24,7 @@ class Column:
     title: str
     here: Sequence[Bar | None]
     published: Sequence[Bar | None] = ()
+    full: float = 0.0  #: what a bar of full length stands for; 0: the longest one
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,10 @@ class Bars:
             "rowTitle": self.row_title,
             "columns": [column.title for column in self.columns],
             "rows": [
-                [name, [[_one(c.here, i), _one(c.published, i)] for c in self.columns]]
+                [
+                    name,
+                    [[_one(c.here, i, c.full), _one(c.published, i, c.full)] for c in self.columns],
+                ]
                 for i, name in enumerate(self.rows)
             ],
             "note": note,
@@ -72,10 +76,10 @@ class Bars:
         return "\n".join([*lines, self.document()["note"]])
 
 
-def _one(bars: Sequence[Bar | None], i: int) -> list[Any] | None:
-    """[share of the longest, text]."""
+def _one(bars: Sequence[Bar | None], i: int, full: float) -> list[Any] | None:
+    """[share of the full length, text]."""
     bar = bars[i] if i < len(bars) else None
     if bar is None:
         return None
-    longest = max(other.value for other in bars if other is not None)
+    longest = full or max(other.value for other in bars if other is not None)
     return [round(bar.value / longest, 4) if longest else 0, bar.told]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -166,9 +166,17 @@ class Profile:
 
 
 def measure(
-    stages: Sequence[str] = RACED, text_bytes: int = 200_000, probed: int = 10_000, runs: int = 5
+    stages: Mapping[str, Toggles] | None = None,
+    text_bytes: int = 200_000,
+    probed: int = 10_000,
+    runs: int = 5,
 ) -> Profile:
-    """Replays made prose with each stage in turn, and once more with probes on a part of it."""
+    """Replays made prose with each stage in turn, and once more with probes on a part of it.
+
+    Args:
+        stages: name and switches; by default those of RACED.
+    """
+    stages = stages or {name: exact(name) for name in RACED}
     tokenizer = get_tokenizer()
     text = MadeProse(text_bytes, seed=3, made_for=tokenizer).tokens(tokenizer, keep=False)
     found = {stage: StageCounts(stage) for stage in stages}
@@ -176,16 +184,16 @@ def measure(
         for block in MadeProse(made_for=tokenizer).token_blocks(tokenizer, CORPUS_MB * 1_000_000):
             counter.add(block)
         counter.group()
-        statics = {stage: counter.cache(exact(stage)) for stage in stages}
+        statics = {stage: counter.cache(toggles) for stage, toggles in stages.items()}
     try:
         for _ in range(runs):
             for stage, counts in found.items():
-                with Replay(text, toggles=exact(stage), static=statics[stage]) as replay:
+                with Replay(text, toggles=stages[stage], static=statics[stage]) as replay:
                     sample = replay.run()
                     counts.ns.append(sample.ns_per_drafted or 0.0)
                     counts.checksum = sample.drafts_checksum
         for stage, counts in found.items():
-            counts.probe = _probed(text[:probed], exact(stage), statics[stage])
+            counts.probe = _probed(text[:probed], stages[stage], statics[stage])
     finally:
         for cache in statics.values():
             cache.close()
@@ -200,7 +208,7 @@ _COLUMNS = {
 }
 
 
-def bars(profile: Profile) -> Bars:
+def bars(profile: Profile, title: str = "One guess, by stage", row_title: str = "stage") -> Bars:
     """Time and work of a guess by stage; times beside the published ones."""
     stages = list(profile.stages.values())
     published = [DRAFTING_US.get(s.stage, {}).get(541) for s in stages]
@@ -222,14 +230,14 @@ def bars(profile: Profile) -> Bars:
         ),
     ]
     return Bars(
-        "One guess, by stage",
-        "stage",
+        title,
+        row_title,
         [s.stage for s in stages],
         columns,
         f"Measured here: {profile.text_tokens:,} tokens of made prose, static cache from"
         f" {CORPUS_MB} MB, medians of {len(stages[0].ns)} runs in turn; counts by the engine’s"
         f" probes on the first {profile.probed_tokens:,} tokens.",
-        "with 541 MB of corpus",
+        "with 541 MB of corpus" if any(published) else "",
     )
 
 
@@ -259,7 +267,7 @@ def share_bars() -> Bars:
         "Where the time goes",
         "work",
         [work for work, _, _ in TIME_SHARES],
-        [Column(name, (), column) for name, column in zip(names, shares, strict=True)],
+        [Column(name, (), column, full=50) for name, column in zip(names, shares, strict=True)],
         "Not measured here: our reference engines under a profiler, on a machine with two cores of"
         " an AMD EPYC, C source with a static cache from 541 MB of it. 1.52 and 0.77 µs a guess;"
         " what is missing from 100 % is spread thinly.",

@@ -61,6 +61,7 @@ _HEAD = {
     "n_counted": "{value} followers were counted in all",
     "n_vocab": "the tokenizer’s vocabulary: {value} tokens",
     "n_sections": "{value} sections follow the head",
+    "most_count": "no follower has a larger count than {value}",
     "n_homes": "{value} lines of 64 bytes, one of which is a 2-gram’s home",
     "width": "{value}, the width of {part}",
     "fingerprint": "part {index} of the tokenizer’s fingerprint; 0 where it is not known",
@@ -192,7 +193,8 @@ class FileBytes:
         if span.meaning == "sum":
             return self._SUMS[name]
         part = _PARTS.get(span.meaning, {}).get(value if span.meaning == "text" else index, "")
-        return _HEAD[span.meaning].format(value=value, index=index, part=part)
+        head = _HEAD.get(span.meaning, span.meaning.replace("_", " ") + ": {value}")
+        return head.format(value=value, index=index, part=part)
 
     def _whose(self, span: FileSpan) -> str:
         if span.gram is not None:
