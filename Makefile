@@ -68,7 +68,7 @@ check: .venv/dev.done .venv/engine.done
 	    $(PYTHON_HERE) -m pytest $(CHECKS) --last-failed --last-failed-no-failures none; }
 
 soak: .venv/dev.done .venv/engine.done
-	NGRAM_SOAK=1 NGRAM_FUZZ_SECONDS=3600 $(PYTHON_HERE) -m pytest -m "not browser" $(ARGS)
+	NGRAM_SOAK=1 NGRAM_FUZZ_SECONDS=$${NGRAM_FUZZ_SECONDS:-3600} $(PYTHON_HERE) -m pytest -m "soak or not browser" $(ARGS)
 
 bench: .venv/test.done .venv/engine.done
 	$(PYTHON_HERE) -m ngram_core race $(ARGS)
