@@ -42,7 +42,7 @@ static ngc_status C(set_buckets)(ngc_cache *cache, size_t n_buckets)
 /* The part of llama.cpp's update that counts one follower of one n-gram. A new n-gram's
  * followers are built outside and put in, as there. */
 NGC_INLINE ngc_status C(count)(ngc_allocator *allocator, TABLE_T *table, const ngc_key *key,
-                               int32_t token, int32_t search)
+                               int32_t token, int32_t search, ngc_lost *lost)
 {
     ENTRY_T *entry = T(find)(table, key, NULL);
     if (entry != NULL) {
@@ -50,8 +50,7 @@ NGC_INLINE ngc_status C(count)(ngc_allocator *allocator, TABLE_T *table, const n
         if (count == NULL) {
             return F(add)(allocator, &entry->followers, token, 1);
         }
-        *count += *count < INT32_MAX;
-        return NGC_OK;
+        return ngc_count_up(allocator, count, 1, lost);
     }
     FOLLOWERS_T followers;
     F(init)(&followers);
@@ -63,12 +62,15 @@ NGC_INLINE ngc_status C(count)(ngc_allocator *allocator, TABLE_T *table, const n
     return status;
 }
 
-/* Takes `count` of one follower back. */
+/* Takes `count` of one follower back, less what its addition lost: a full count has a note. */
 static void C(discount)(ngc_allocator *allocator, TABLE_T *table, const ngc_key *key,
-                        int32_t token, int32_t count)
+                        int32_t token, int32_t count, ngc_lost *lost, bool newest_first)
 {
     ENTRY_T *entry = T(find)(table, key, NULL);
     int32_t *kept = F(find)(&entry->followers, token, NGC_SEARCH_FIXED);
+    if (*kept == INT32_MAX) {
+        count -= lost->amounts[newest_first ? --lost->length : lost->first++];
+    }
     if (*kept > count) {
         *kept -= count;
     } else if (entry->followers.length > 1) {
@@ -86,13 +88,14 @@ NGC_INLINE size_t C(first_counted)(size_t length_tokens, size_t n_new_tokens, in
 
 /* Takes back what an update counted before it failed at size n, position end: newest first. */
 static void C(undo_update)(ngc_cache *cache, const int32_t *text, size_t length_tokens,
-                           size_t n_new_tokens, int32_t n, size_t end)
+                           size_t n_new_tokens, int32_t n, size_t end, ngc_lost *lost)
 {
     for (; n >= cache->n_min; n--, end = length_tokens) {
         size_t start = C(first_counted)(length_tokens, n_new_tokens, n);
         for (size_t i = end; i > start; i--) {
             ngc_key key = ngc_key_of(text + i - 1 - n, n);
-            C(discount)(&cache->allocator, &((CACHE_T *)cache)->table, &key, text[i - 1], 1);
+            C(discount)(&cache->allocator, &((CACHE_T *)cache)->table, &key, text[i - 1], 1, lost,
+                        true);
         }
     }
 }
@@ -102,30 +105,50 @@ static ngc_status C(update)(ngc_cache *cache, const int32_t *text, size_t length
 {
     TABLE_T *table = &((CACHE_T *)cache)->table;
     int32_t search = cache->toggles.search;
-    for (int32_t n = cache->n_min; n <= cache->n_max; n++) {
+    ngc_lost lost = {0};
+    ngc_status status = NGC_OK;
+    for (int32_t n = cache->n_min; n <= cache->n_max && status == NGC_OK; n++) {
         for (size_t i = C(first_counted)(length_tokens, n_new_tokens, n); i < length_tokens; i++) {
             ngc_key key = ngc_key_of(text + i - n, n);
-            ngc_status status = C(count)(&cache->allocator, table, &key, text[i], search);
+            status = C(count)(&cache->allocator, table, &key, text[i], search, &lost);
             if (status != NGC_OK) {
-                C(undo_update)(cache, text, length_tokens, n_new_tokens, n, i);
-                return status;
+                C(undo_update)(cache, text, length_tokens, n_new_tokens, n, i, &lost);
+                break;
             }
         }
     }
-    return NGC_OK;
+    ngc_lost_free(&cache->allocator, &lost);
+    return status;
 }
 
 /* ---- merging ---- */
+
+/* Full counts that come in new lose nothing. */
+static ngc_status C(note_full)(ngc_allocator *allocator, const FOLLOWERS_T *followers,
+                               ngc_lost *lost)
+{
+    ngc_status status = NGC_OK;
+    for (F(cursor) c = F(first)(followers); F(more)(followers, c) && status == NGC_OK;
+         c = F(next)(c)) {
+        if (c->count == INT32_MAX) {
+            status = ngc_lost_note(allocator, lost, 0);
+        }
+    }
+    return status;
+}
 
 /* Puts a copy in. llama.cpp's loop over pairs copies each map twice before it is inserted.
  * Nothing is gained by it, but where malloc puts the map that stays depends on what was freed
  * before, and with it how far apart the entries of the merged cache lie; so the structure that
  * stands for llama.cpp's does the same (C_COPIES_LIKE_LLAMA_CPP). */
 static ngc_status C(insert_copy)(ngc_allocator *allocator, TABLE_T *table, const ngc_key *key,
-                                 const FOLLOWERS_T *followers)
+                                 const FOLLOWERS_T *followers, ngc_lost *lost)
 {
     FOLLOWERS_T pair, part;
-    ngc_status status = F(copy)(allocator, &part, followers);
+    ngc_status status = C(note_full)(allocator, followers, lost);
+    if (status == NGC_OK) {
+        status = F(copy)(allocator, &part, followers);
+    }
     if (status != NGC_OK) {
         return status;
     }
@@ -143,26 +166,28 @@ static ngc_status C(insert_copy)(ngc_allocator *allocator, TABLE_T *table, const
 }
 
 NGC_INLINE ngc_status C(merge_one)(ngc_allocator *allocator, ENTRY_T *entry, int32_t token,
-                                   int32_t added)
+                                   int32_t added, ngc_lost *lost)
 {
     int32_t *count = F(find)(&entry->followers, token, NGC_SEARCH_FIXED);
-    if (count == NULL) {
-        return F(add)(allocator, &entry->followers, token, added);
+    if (count != NULL) {
+        return ngc_count_up(allocator, count, added, lost);
     }
-    *count = *count > INT32_MAX - added ? INT32_MAX : *count + added;
-    return NGC_OK;
+    ngc_status status = added == INT32_MAX ? ngc_lost_note(allocator, lost, 0) : NGC_OK;
+    return status == NGC_OK ? F(add)(allocator, &entry->followers, token, added) : status;
 }
 
 /* Adds one n-gram's followers; on failure takes back those already added. */
-static ngc_status C(merge_entry)(ngc_allocator *allocator, TABLE_T *table, const ENTRY_T *added)
+static ngc_status C(merge_entry)(ngc_allocator *allocator, TABLE_T *table, const ENTRY_T *added,
+                                 ngc_lost *lost)
 {
     ENTRY_T *entry = T(find)(table, &added->key, NULL);
     if (entry == NULL) {
-        return C(insert_copy)(allocator, table, &added->key, &added->followers);
+        return C(insert_copy)(allocator, table, &added->key, &added->followers, lost);
     }
+    lost->first = lost->length;
     F(cursor) failed = F(first)(&added->followers);
     for (; F(more)(&added->followers, failed); failed = F(next)(failed)) {
-        if (C(merge_one)(allocator, entry, failed->token, failed->count) != NGC_OK) {
+        if (C(merge_one)(allocator, entry, failed->token, failed->count, lost) != NGC_OK) {
             break;
         }
     }
@@ -170,24 +195,16 @@ static ngc_status C(merge_entry)(ngc_allocator *allocator, TABLE_T *table, const
         return NGC_OK;
     }
     for (F(cursor) done = F(first)(&added->followers); done != failed; done = F(next)(done)) {
-        C(discount)(allocator, table, &added->key, done->token, done->count);
+        C(discount)(allocator, table, &added->key, done->token, done->count, lost, false);
     }
     return NGC_NO_MEMORY;
 }
 
-static ngc_status C(merge)(ngc_cache *cache, const ngc_cache *added)
+/* Takes back what a merge added before it failed at an entry: oldest first. */
+static void C(undo_merge)(ngc_cache *cache, const TABLE_T *from, const ENTRY_T *failed,
+                          ngc_lost *lost)
 {
-    TABLE_T *table = &((CACHE_T *)cache)->table;
-    const TABLE_T *from = &((const CACHE_T *)added)->table;
-    const ENTRY_T *failed;
-    for C_EACH(failed, from) {
-        if (C(merge_entry)(&cache->allocator, table, failed) != NGC_OK) {
-            break;
-        }
-    }
-    if (failed == NULL) {
-        return NGC_OK;
-    }
+    lost->first = 0;
     const ENTRY_T *done;
     for C_EACH(done, from) {
         if (done == failed) {
@@ -195,10 +212,26 @@ static ngc_status C(merge)(ngc_cache *cache, const ngc_cache *added)
         }
         for (F(cursor) c = F(first)(&done->followers); F(more)(&done->followers, c);
              c = F(next)(c)) {
-            C(discount)(&cache->allocator, table, &done->key, c->token, c->count);
+            C(discount)(&cache->allocator, &((CACHE_T *)cache)->table, &done->key, c->token,
+                        c->count, lost, false);
         }
     }
-    return NGC_NO_MEMORY;
+}
+
+static ngc_status C(merge)(ngc_cache *cache, const ngc_cache *added)
+{
+    TABLE_T *table = &((CACHE_T *)cache)->table;
+    const TABLE_T *from = &((const CACHE_T *)added)->table;
+    ngc_lost lost = {0};
+    const ENTRY_T *failed;
+    for C_EACH(failed, from) {
+        if (C(merge_entry)(&cache->allocator, table, failed, &lost) != NGC_OK) {
+            C(undo_merge)(cache, from, failed, &lost);
+            break;
+        }
+    }
+    ngc_lost_free(&cache->allocator, &lost);
+    return failed == NULL ? NGC_OK : NGC_NO_MEMORY;
 }
 
 /* ---- files ---- */

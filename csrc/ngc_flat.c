@@ -6,6 +6,7 @@
 #include "ngc_followers_chained.h"
 #include "ngc_followers_sorted.h"
 #include "ngc_inside.h"
+#include "ngc_lost.h"
 #include "ngc_names.h"
 #include "ngc_packed.h"
 #include "ngc_scan.h"

@@ -417,6 +417,37 @@ def test_counting_that_fails_changes_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STAGES)
+def test_full_counts_come_back_exactly(name: str, tmp_path: Path) -> None:
+    """A count stops at 2^31 - 1; what it did not take must not be taken from it again."""
+    full = 2**31 - 1
+    # Token 2 follows 1 four times in TEXT and six in what is added: near, at and beyond the end.
+    own = {(1,): {2: full - 3, 9: full}, (2,): {3: full}, (7,): {8: 5}}
+    others = {(1,): {2: 5, 9: 1}, (2,): {3: full, 4: full}, (7,): {8: full - 5}, (6,): {1: full}}
+    (tmp_path / "own").write_bytes(write_table(own))
+    (tmp_path / "others").write_bytes(write_table(others))
+    toggles = ng.stage(name).toggles
+    with ng.NgramCache.open(tmp_path / "own", toggles) as cache:
+        added = ng.NgramCache.open(tmp_path / "others", toggles)
+        before = counts(cache)
+        fails = cache._handle.fail_allocation
+        n_updates = 0
+        for _ in each_failure(fails, lambda: cache.update(TEXT)):
+            n_updates += 1
+            assert counts(cache) == before
+        assert n_updates > 5
+        updated = counts(cache)
+        assert updated[1,][2] == updated[2,][3] == updated[1,][9] == full
+        n_merges = 0
+        for _ in each_failure(fails, lambda: cache.merge(added)):
+            n_merges += 1
+            assert counts(cache) == updated
+        assert n_merges > 1
+        assert counts(cache)[7,] == {8: full}
+        cache.validate()
+
+
+
+@pytest.mark.parametrize("name", STAGES)
 def test_drafting_that_fails_changes_nothing(name: str) -> None:
     toggles = ng.STAGES[name].toggles
     with ng.Drafter(
