@@ -46,7 +46,8 @@ enum {
     NGC_CHANGED = 8,      /* the cache was changed in the middle of a walk */
     NGC_SMALL_BUFFER = 9, /* the caller's buffer cannot hold one record */
     NGC_BAD_SUM = 10,     /* a checksum in a file does not match its bytes */
-    NGC_BAD_VERSION = 11  /* a file of a version that this build does not know */
+    NGC_BAD_VERSION = 11, /* a file of a version that this build does not know */
+    NGC_CROWDED = 12      /* a file made so that its n-grams share few hashes */
 };
 
 enum { NGC_N_MAX = 4, NGC_NO_TOKEN = -1, NGC_MAX_DRAFT = 4096 };

@@ -96,6 +96,7 @@ ngc_status ngc_cache_clear(ngc_cache *cache)
     }
     cache->changes++;
     cache->operations->clear(cache);
+    cache->passed = 0;
     return NGC_OK;
 }
 

@@ -242,6 +242,7 @@ static ngc_status C(insert)(ngc_cache *cache, const ngc_key *key, const uint8_t 
                             size_t n_pairs)
 {
     TABLE_T *table = &((CACHE_T *)cache)->table;
+    cache->passed += T(crowd)(table, key);
     if (T(find)(table, key, NULL) != NULL) {
         return NGC_DUPLICATE;
     }

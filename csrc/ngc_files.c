@@ -8,6 +8,14 @@
 
 enum { HEAD_BYTES = 4 * NGC_N_MAX + 4 };
 
+/* The hash is simple, so a file can be made whose n-grams all meet in one place: each would be held
+ * against all before it, and loading would take the square of their number. Corpora of 541 MB have
+ * some 1,000 n-grams to a hash, (a, a) for one: much less than what is allowed. A slice ends early
+ * where it is slow, so that Ctrl-C is heard. */
+#define PASSED_AT_MOST (UINT64_C(1) << 27)
+#define PASSED_BY_EACH 256
+#define PASSED_IN_A_SLICE (UINT64_C(1) << 23)
+
 /* Reads and checks a key: used slots first, the rest NGC_NO_TOKEN. */
 static ngc_status read_key(const uint8_t *in, ngc_key *key)
 {
@@ -100,7 +108,8 @@ ngc_status ngc_cache_load_legacy(ngc_cache *cache, const uint8_t *piece, size_t 
         return NGC_UNSUPPORTED;
     }
     cache->changes++;
-    while (status == NGC_OK && used < piece_bytes) {
+    uint64_t passed = cache->passed;
+    while (status == NGC_OK && used < piece_bytes && cache->passed - passed < PASSED_IN_A_SLICE) {
         uint64_t record_bytes;
         status = measure_record(piece + used, piece_bytes - used, file_left_bytes - used,
                                 &record_bytes);
@@ -112,6 +121,9 @@ ngc_status ngc_cache_load_legacy(ngc_cache *cache, const uint8_t *piece, size_t 
         if (status == NGC_OK) {
             used += (size_t)record_bytes;
             report->n_bytes += (int64_t)record_bytes;
+            if (cache->passed > PASSED_AT_MOST + PASSED_BY_EACH * (uint64_t)report->n_grams) {
+                status = NGC_CROWDED;
+            }
         }
     }
     *n_used = used;

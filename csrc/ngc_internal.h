@@ -73,6 +73,7 @@ struct ngc_cache {
     int32_t n_min;
     int32_t n_max;
     uint64_t changes;     /* calls that may have moved or freed entries */
+    uint64_t passed;      /* entries passed on the way to a place, for records of a file */
     int64_t mapped_bytes; /* of a file that it reads where it lies */
     ngc_allocator allocator;
 };

@@ -229,6 +229,23 @@ NGC_INLINE ENTRY_T *T(find)(const TABLE_T *table, const ngc_key *key, ngc_record
     return at == table->n_slots ? NULL : T(entry_at)(table, table->slots[at].entry);
 }
 
+/* How many slots one passes in looking for a key that is absent. */
+NGC_INLINE uint64_t T(crowd)(const TABLE_T *table, const ngc_key *key)
+{
+    if (table->length == 0) {
+        return 0;
+    }
+    uint64_t spread = T(spread)(ngc_hash_key(key, table->hash));
+    size_t at = (size_t)(spread >> table->shift);
+    uint64_t n = 0;
+    for (uint32_t mark = T(home_mark)(spread);
+         table->slots[at].distance_and_fingerprint >= mark; mark += T(DISTANCE_ONE)) {
+        at = T(after)(table, at);
+        n++;
+    }
+    return n;
+}
+
 /* Puts a mark for an entry in, moving richer ones on. */
 NGC_INLINE void T(place)(TABLE_T *table, uint64_t spread, uint32_t entry)
 {

@@ -743,3 +743,26 @@ def test_python_ends_quietly(how: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("name", ["nocopy", "outermap", "innervector"])
+def test_a_file_whose_ngrams_share_one_hash(
+    name: str, tmp_path: Path, measured: Callable[[str], None]
+) -> None:
+    """llama.cpp's hash gives every (a, a, b, b) the same value; all would stand in one chain."""
+    n = 250
+    keys = [(a, a, b, b) for a in range(n) for b in range(n) if a != b]
+    few, many = tmp_path / "few", tmp_path / "many"
+    few.write_bytes(write_table(dict.fromkeys(keys[:2_000], {1: 1})))
+    many.write_bytes(write_table(dict.fromkeys(keys, {1: 1})))
+    toggles = ng.stage(name).toggles
+    with ng.NgramCache.open(few, toggles) as cache:  # more than 541 MB of text have
+        assert cache.n_grams == 2_000
+    began = time.perf_counter()
+    with pytest.raises(FormatError, match="share a hash") as raised:
+        ng.NgramCache.open(many, toggles)
+    measured(f"{name}: a crowded file refused in {time.perf_counter() - began:.2f} s")
+    at = int(str(raised.value).split("byte ")[1].split(":")[0])
+    assert 10_000 < at / 28 < 30_000
+    with ng.NgramCache.open(many, toggles.set(hash="mixed")) as cache:  # which knows the order
+        assert cache.n_grams == len(keys)

@@ -62,6 +62,10 @@ _ERRORS: dict[int, tuple[type[NgramError], str]] = {
         FormatError,
         "its version is not one that this program knows; update, or write the file again",
     ),
+    lib.NGC_CROWDED: (
+        FormatError,
+        "too many of its n-grams share a hash, as no text's do: it was made to be slow",
+    ),
     lib.NGC_SMALL_BUFFER: (StateError, "a buffer is too small for one record"),
 }
 
