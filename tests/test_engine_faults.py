@@ -446,7 +446,6 @@ def test_full_counts_come_back_exactly(name: str, tmp_path: Path) -> None:
         cache.validate()
 
 
-
 @pytest.mark.parametrize("name", STAGES)
 def test_drafting_that_fails_changes_nothing(name: str) -> None:
     toggles = ng.STAGES[name].toggles
@@ -753,8 +752,8 @@ def test_a_file_whose_ngrams_share_one_hash(
     n = 250
     keys = [(a, a, b, b) for a in range(n) for b in range(n) if a != b]
     few, many = tmp_path / "few", tmp_path / "many"
-    few.write_bytes(write_table(dict.fromkeys(keys[:2_000], {1: 1})))
-    many.write_bytes(write_table(dict.fromkeys(keys, {1: 1})))
+    few.write_bytes(write_table({key: {1: 1} for key in keys[:2000]}))
+    many.write_bytes(write_table({key: {1: 1} for key in keys}))
     toggles = ng.stage(name).toggles
     with ng.NgramCache.open(few, toggles) as cache:  # more than 541 MB of text have
         assert cache.n_grams == 2_000

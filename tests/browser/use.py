@@ -170,7 +170,7 @@ class Reader:
         area.locator(".board").wait_for(state="visible")
 
         def press(name: str) -> None:
-            area.locator(f"button[data-name={name}]").click(force=True)
+            area.locator(f"button[data-name={name}]").press("Enter")  # wherever it has moved
 
         def state() -> str:
             return str(self._ask("live.experiment.state"))
