@@ -55,7 +55,8 @@ def test_the_readme_tells_commands_that_exist() -> None:
     assert all(command in parser().format_help() for command in told)
 
 
-PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "notebooks/teacher/running_a_class.md")
+TEACHERS = ("notebooks/teacher/running_a_class.md", "notebooks/teacher/trust.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", *TEACHERS)
 
 
 @pytest.mark.parametrize("name", PAGES)
