@@ -54,8 +54,13 @@ enum { NGC_N_MAX = 4, NGC_NO_TOKEN = -1, NGC_MAX_DRAFT = 4096 };
 
 /* ---- toggles: how caches are stored and read ------------------------------------------- */
 
-enum { NGC_OUTER_CHAINED = 0, NGC_OUTER_SEGMENTED = 1, NGC_OUTER_DENSE = 2 };
-enum { NGC_FOLLOWERS_CHAINED = 0, NGC_FOLLOWERS_SORTED = 1 };
+enum {
+    NGC_OUTER_CHAINED = 0,
+    NGC_OUTER_SEGMENTED = 1,
+    NGC_OUTER_DENSE = 2,
+    NGC_OUTER_PLACES = 3 /* with NGC_FOLLOWERS_SUMMED, and only with them */
+};
+enum { NGC_FOLLOWERS_CHAINED = 0, NGC_FOLLOWERS_SORTED = 1, NGC_FOLLOWERS_SUMMED = 2 };
 enum {
     NGC_SEARCH_FIXED = 0,
     NGC_SEARCH_LOWER_BOUND = 1,
@@ -77,6 +82,9 @@ typedef struct ngc_toggles {
     int32_t hash;           /* NGC_HASH_... of an n-gram */
     int32_t ties;           /* NGC_TIES_...: who wins an equal score */
     int32_t score;          /* NGC_SCORE_...: 32-bit products that wrap, or exact ones */
+    int32_t bound;          /* 1: a row that no static count can turn is decided without scores */
+    int32_t late_static;    /* 1: the static cache is looked up when a row needs it, not before */
+    int32_t prefetch;       /* 1: once the longest n-gram failed, what comes next is asked for */
 } ngc_toggles;
 
 /* ---- the numbers of the draft rule ------------------------------------------------------ */
@@ -370,7 +378,7 @@ typedef struct ngc_row {
     int32_t min_percent; /* p_n */
     int32_t n_shown;
     int32_t prechecked; /* 1: failed by its largest count, best_count; nothing was scored */
-    int32_t unused;
+    int32_t bounded;    /* 1: decided by a bound of the scores; those shown were not needed */
     int64_t sum;    /* F */
     int64_t share;  /* 100 * P[y*], as compared */
     int64_t needed; /* p_n * F */
@@ -406,6 +414,7 @@ typedef struct ngc_probe {
     int64_t scanned;         /* followers read for sums and maxima: precheck, static fallback */
     int64_t prechecks;       /* rows checked before scoring */
     int64_t precheck_skips;  /* rows that failed it */
+    int64_t bounded;         /* rows decided by a bound, without scores */
     int64_t copied;          /* followers copied */
     int64_t copied_bytes;    /* asked of malloc for it */
     int64_t allocations;
@@ -551,7 +560,10 @@ enum {
     NGC_TOUCH_FINAL = 14,     /* the pair where a search ended, compared once more */
     NGC_TOUCH_MAP_BUCKET = 15, /* of a map of followers that is searched: number; 1: has nodes */
     NGC_TOUCH_MAP_NODE = 16,  /* -1; token */
-    NGC_TOUCH_LINE = 17       /* of our own file: its number; lines from home */
+    NGC_TOUCH_LINE = 17,      /* of our own file, or a table of places: its number; lines from home */
+    NGC_TOUCH_TEXT = 18,      /* an n-gram where it stands in a text, with the token after it: its
+                               * place; that token */
+    NGC_TOUCH_TOTALS = 19     /* sum and most frequent follower, kept with the followers: 0; token */
 };
 
 typedef struct ngc_touch {
@@ -744,7 +756,8 @@ enum {
     NGC_SPAN_TOP_COUNT = 36, /* a block's head is the number of followers, this, and the sum */
     NGC_SPAN_COUNTS = 37,
     NGC_SPAN_TEXT = 38, /* index: tokenizer, corpus, built by */
-    NGC_SPAN_SPARE = 39
+    NGC_SPAN_SPARE = 39,
+    NGC_SPAN_MOST_COUNT = 40
 };
 
 enum { NGC_SPAN_DETAILS = 8 };

@@ -15,8 +15,12 @@ static int is_within(int32_t value, int32_t last)
 
 ngc_status ngc_check_toggles(const ngc_toggles *toggles)
 {
-    return is_within(toggles->copy_followers, 1) && is_within(toggles->outer, NGC_OUTER_DENSE) &&
-                   is_within(toggles->followers, NGC_FOLLOWERS_SORTED) &&
+    return is_within(toggles->copy_followers, 1) && is_within(toggles->outer, NGC_OUTER_PLACES) &&
+                   is_within(toggles->followers, NGC_FOLLOWERS_SUMMED) &&
+                   (toggles->outer == NGC_OUTER_PLACES) ==
+                       (toggles->followers == NGC_FOLLOWERS_SUMMED) &&
+                   is_within(toggles->bound, 1) && is_within(toggles->late_static, 1) &&
+                   is_within(toggles->prefetch, 1) &&
                    is_within(toggles->search, NGC_SEARCH_SIMD) &&
                    is_within(toggles->static_cache, NGC_STATIC_NGC) &&
                    is_within(toggles->precheck, 1) && is_within(toggles->hash, NGC_HASH_MIXED) &&
@@ -69,10 +73,11 @@ ngc_status ngc_cache_new(const ngc_toggles *toggles, int32_t n_min, int32_t n_ma
     if (status != NGC_OK) {
         return status;
     }
-    static ngc_cache_constructor *const constructors[3][2] = {
-        {ngc_chained_chained_new, ngc_chained_sorted_new},
-        {ngc_segmented_chained_new, ngc_segmented_sorted_new},
-        {ngc_dense_chained_new, ngc_dense_sorted_new},
+    static ngc_cache_constructor *const constructors[4][3] = {
+        {ngc_chained_chained_new, ngc_chained_sorted_new, NULL},
+        {ngc_segmented_chained_new, ngc_segmented_sorted_new, NULL},
+        {ngc_dense_chained_new, ngc_dense_sorted_new, NULL},
+        {NULL, NULL, ngc_places_new},
     };
     return constructors[toggles->outer][toggles->followers](toggles, n_min, n_max, out);
 }

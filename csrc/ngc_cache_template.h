@@ -304,7 +304,7 @@ static int C(compare_entries)(const void *a, const void *b)
 }
 
 /* Its entries, ascending by key; `places` has room for all. */
-static void C(sort)(const ngc_cache *cache, const void **places)
+static ngc_status C(sort)(const ngc_cache *cache, const void **places)
 {
     const TABLE_T *table = &((const CACHE_T *)cache)->table;
     size_t n = 0;
@@ -313,11 +313,14 @@ static void C(sort)(const ngc_cache *cache, const void **places)
         places[n++] = entry;
     }
     qsort(places, n, sizeof *places, C(compare_entries));
+    return NGC_OK;
 }
 
-static ngc_status C(save_sorted)(const void *const *places, size_t n_places, ngc_cursor *cursor,
-                                 uint8_t *buffer, size_t capacity_bytes, size_t *n_written)
+static ngc_status C(save_sorted)(const ngc_cache *cache, const void *const *places,
+                                 size_t n_places, ngc_cursor *cursor, uint8_t *buffer,
+                                 size_t capacity_bytes, size_t *n_written)
 {
+    (void)cache;
     uint8_t *out = buffer;
     size_t at = (size_t)cursor->n_done;
     for (; at < n_places; at++) {

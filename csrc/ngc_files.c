@@ -151,8 +151,7 @@ ngc_status ngc_cache_sort(const ngc_cache *cache, const void **places, ngc_curso
     }
     memset(cursor, 0, sizeof *cursor);
     cursor->changes = cache->changes;
-    cache->operations->sort(cache, places);
-    return NGC_OK;
+    return cache->operations->sort(cache, places);
 }
 
 ngc_status ngc_cache_save_sorted(const ngc_cache *cache, const void **places, size_t n_places,
@@ -166,7 +165,7 @@ ngc_status ngc_cache_save_sorted(const ngc_cache *cache, const void **places, si
     if (cursor->changes != cache->changes) {
         return NGC_CHANGED;
     }
-    return cache->operations->save_sorted(places, n_places, cursor, buffer, capacity_bytes,
+    return cache->operations->save_sorted(cache, places, n_places, cursor, buffer, capacity_bytes,
                                           n_written);
 }
 

@@ -339,18 +339,12 @@ NGC_INLINE chained_view_cursor chained_view_next(chained_view_cursor c)
     return c->next;
 }
 
-/* For records: nodes stand in no array. */
-NGC_INLINE const void *chained_view_array(chained_view view)
+/* Writes down that a follower is touched; nodes stand in no array. */
+NGC_INLINE void chained_view_record(ngc_recorder *recorder, int32_t what, chained_view view,
+                                    chained_view_cursor c)
 {
     (void)view;
-    return NULL;
-}
-
-NGC_INLINE int64_t chained_view_index(chained_view view, chained_view_cursor c)
-{
-    (void)view;
-    (void)c;
-    return -1;
+    ngc_record(recorder, what, NULL, c, sizeof *c, -1, c->token);
 }
 
 /* Writes down what making a copy touches. */
@@ -374,6 +368,12 @@ NGC_INLINE ngc_pair chained_view_at(chained_view view, chained_view_cursor c)
 
 /* Whether `search` means anything for this kind of view. */
 NGC_INLINE bool chained_view_searched(void)
+{
+    return false;
+}
+
+/* Whether the highest count is known without a scan. */
+NGC_INLINE bool chained_view_knows_top(void)
 {
     return false;
 }

@@ -76,6 +76,39 @@ NGC_INLINE uint64_t ngc_hash_mixed(const ngc_key *key)
     return h ^ (h >> 32);
 }
 
+/* Hashes of a text's last 1, 2, 3 and 4 tokens, each made from the one before; all their bits
+ * are spread. */
+typedef struct ngc_hashes {
+    uint64_t of[NGC_N_MAX];
+} ngc_hashes;
+
+NGC_INLINE uint64_t ngc_hash_spread(uint64_t hash)
+{
+    hash *= UINT64_C(0xD6E8FEB86659FD93);
+    return hash ^ (hash >> 32);
+}
+
+NGC_INLINE uint64_t ngc_hash_longer(uint64_t hash, int32_t token, int32_t kind)
+{
+    if (kind == NGC_HASH_XOR) {
+        return hash ^ ngc_hash_token(token);
+    }
+    hash = (hash + (uint32_t)token + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ (hash >> 32);
+}
+
+/* `end` is behind the last token. */
+NGC_INLINE ngc_hashes ngc_hash_last(const int32_t *end, size_t length_tokens, int32_t kind)
+{
+    ngc_hashes hashes = {{0}};
+    uint64_t hash = 0;
+    for (size_t n = 1; n <= NGC_N_MAX && n <= length_tokens; n++) {
+        hash = ngc_hash_longer(hash, end[-(ptrdiff_t)n], kind);
+        hashes.of[n - 1] = kind == NGC_HASH_XOR ? ngc_hash_spread(hash) : hash;
+    }
+    return hashes;
+}
+
 NGC_INLINE uint64_t ngc_hash_key(const ngc_key *key, int32_t hash)
 {
     return hash == NGC_HASH_XOR ? ngc_hash_xor(key) : ngc_hash_mixed(key);

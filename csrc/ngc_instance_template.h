@@ -8,35 +8,46 @@
 #include "ngc_cache_template.h"
 #include "ngc_inside_template.h"
 
-#define STATIC same
-#define WEIGHTS VIEW
 static inline NGC_PAIR(VIEW, view)
     C(find_view)(const ngc_cache *cache, const ngc_key *key, ngc_recorder *recorder)
 {
     const ENTRY_T *entry = T(find)(&((const CACHE_T *)cache)->table, key, recorder);
     return entry == NULL ? NGC_PASTE(VIEW, _view, _, none)() : F(view)(&entry->followers);
 }
-#define R_STATIC_FIND C(find_view)
-#include "ngc_rule.h"
-#undef R_STATIC_FIND
-#undef WEIGHTS
-#undef STATIC
 
-#define STATIC constmap
-#define WEIGHTS slice
-#define R_STATIC_FIND ngc_constmap_find
-#include "ngc_rule.h"
-#undef R_STATIC_FIND
-#undef WEIGHTS
-#undef STATIC
+/* This table hashes each n-gram by itself, and asks for nothing early. */
+NGC_INLINE ngc_hashes C(hash_last)(const ngc_toggles *toggles, const int32_t *end,
+                                   size_t length_tokens)
+{
+    (void)toggles;
+    (void)end;
+    (void)length_tokens;
+    return (ngc_hashes){{0}};
+}
 
-#define STATIC ngc
-#define WEIGHTS packed
-#define R_STATIC_FIND ngc_packed_find
-#include "ngc_rule.h"
-#undef R_STATIC_FIND
-#undef WEIGHTS
-#undef STATIC
+NGC_INLINE NGC_PAIR(VIEW, view)
+    C(find_last)(const ngc_cache *cache, const int32_t *end, int32_t n, const ngc_hashes *hashes,
+                 ngc_recorder *recorder)
+{
+    (void)hashes;
+    ngc_key key = ngc_key_of(end - n, n);
+    return C(find_view)(cache, &key, recorder);
+}
+
+NGC_INLINE void C(prefetch_last)(const ngc_cache *cache, int32_t n, const ngc_hashes *hashes)
+{
+    (void)cache;
+    (void)n;
+    (void)hashes;
+}
+
+NGC_INLINE void C(prefetch_followers)(const ngc_cache *cache, int32_t n,
+                                      const ngc_hashes *hashes)
+{
+    C(prefetch_last)(cache, n, hashes);
+}
+
+#include "ngc_rules.h"
 
 static const ngc_cache_operations C(operations) = {
     .destroy = C(destroy),

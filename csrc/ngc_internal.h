@@ -53,9 +53,10 @@ typedef struct ngc_cache_operations {
                  size_t capacity, size_t *n_written);
     ngc_status (*save)(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *buffer,
                        size_t capacity_bytes, size_t *n_written);
-    void (*sort)(const ngc_cache *cache, const void **places);
-    ngc_status (*save_sorted)(const void *const *places, size_t n_places, ngc_cursor *cursor,
-                              uint8_t *buffer, size_t capacity_bytes, size_t *n_written);
+    ngc_status (*sort)(const ngc_cache *cache, const void **places);
+    ngc_status (*save_sorted)(const ngc_cache *cache, const void *const *places, size_t n_places,
+                              ngc_cursor *cursor, uint8_t *buffer, size_t capacity_bytes,
+                              size_t *n_written);
     const char *(*broken)(const ngc_cache *cache);
     const struct ngc_inside_operations *inside; /* ngc_inside.h; NULL: nothing to look at */
     /* The rule over context and dynamic caches of this kind, by NGC_STATIC_... */
@@ -75,6 +76,7 @@ struct ngc_cache {
     uint64_t changes;     /* calls that may have moved or freed entries */
     uint64_t passed;      /* entries passed on the way to a place, for records of a file */
     int64_t mapped_bytes; /* of a file that it reads where it lies */
+    int32_t largest_count; /* no follower has more; 0: that is not known */
     ngc_allocator allocator;
 };
 
@@ -84,6 +86,7 @@ typedef ngc_status ngc_cache_constructor(const ngc_toggles *toggles, int32_t n_m
 ngc_cache_constructor ngc_chained_chained_new, ngc_chained_sorted_new;
 ngc_cache_constructor ngc_segmented_chained_new, ngc_segmented_sorted_new;
 ngc_cache_constructor ngc_dense_chained_new, ngc_dense_sorted_new;
+ngc_cache_constructor ngc_places_new;
 
 /* Whether two caches can be read by one instance of the rule. */
 int ngc_same_structure(const ngc_toggles *a, const ngc_toggles *b);

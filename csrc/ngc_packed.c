@@ -34,7 +34,7 @@ static packed_view view_of(const packed_cache *self, const uint8_t *record)
         start += PACKED_BIG_BYTES;
     }
     if (values.top_token >= self->file.n_vocab || values.length == 0 || values.top_count == 0 ||
-        values.top_count > INT32_MAX || values.sum > INT64_MAX / NGC_MOST_PERCENT) {
+        values.top_count > self->file.most_count || values.sum > INT64_MAX / NGC_MOST_PERCENT) {
         return packed_view_none();
     }
     uint32_t token_bits = self->file.layout.token_bits;
@@ -104,6 +104,16 @@ packed_view ngc_packed_find_recorded(const ngc_cache *cache, const ngc_key *key,
                                      ngc_recorder *recorder)
 {
     return find(cache, key, recorder);
+}
+
+void ngc_packed_prefetch(const ngc_cache *cache, const int32_t *tokens)
+{
+    const packed_cache *self = (const packed_cache *)cache;
+    if ((uint32_t)tokens[0] < self->file.n_vocab && (uint32_t)tokens[1] < self->file.n_vocab) {
+        packed_place place =
+            packed_place_of(&self->file.layout, self->file.n_homes, tokens[0], tokens[1]);
+        ngc_platform_prefetch(self->lines + place.home * PACKED_LINE_BYTES);
+    }
 }
 
 /* ---- walking ---- */
@@ -235,6 +245,9 @@ static ngc_status check_lines(packed_cache *self)
             self->n_grams_seen++;
             self->n_followers_seen += view.length;
             self->n_counted_seen += (uint64_t)view.sum;
+            if ((uint32_t)view.top_count > self->most_count_seen) {
+                self->most_count_seen = (uint32_t)view.top_count;
+            }
         }
     }
     self->n_lines_checked = end;
@@ -253,6 +266,10 @@ static ngc_status check_slice(packed_cache *self, int32_t *done)
         self->n_followers_seen != self->file.n_followers ||
         self->n_counted_seen != self->file.n_counted) {
         self->fault = (ngc_fault){"head", 24};
+        return NGC_BAD_RECORD;
+    }
+    if (self->most_count_seen != self->file.most_count) {
+        self->fault = (ngc_fault){"head", PACKED_MOST_COUNT_AT};
         return NGC_BAD_RECORD;
     }
     *done = 1;
@@ -279,6 +296,7 @@ static const char *broken(const ngc_cache *cache)
     copy.status = NGC_OK;
     copy.section = 0;
     copy.done_bytes = copy.n_lines_checked = 0;
+    copy.most_count_seen = 0;
     copy.n_grams_seen = copy.n_followers_seen = copy.n_counted_seen = 0;
     for (int32_t done = 0; !done;) {
         if (check_slice(&copy, &done) != NGC_OK) {
@@ -365,6 +383,7 @@ ngc_status ngc_packed_wrap(const ngc_toggles *toggles, const uint8_t *bytes, siz
     self->head.n_min = 2;
     self->head.n_max = 2;
     self->head.mapped_bytes = block == NULL ? (int64_t)n_bytes : 0;
+    self->head.largest_count = (int32_t)file.most_count;
     self->file = file;
     self->bytes = bytes;
     self->block = block;

@@ -42,6 +42,9 @@ packed_view ngc_packed_find_plain(const ngc_cache *cache, const ngc_key *key);
 packed_view ngc_packed_find_recorded(const ngc_cache *cache, const ngc_key *key,
                                      ngc_recorder *recorder);
 
+/* Asks for the line in which a look-up of these two tokens begins. */
+void ngc_packed_prefetch(const ngc_cache *cache, const int32_t *tokens);
+
 /* Where nothing is recorded, the recorder is the constant NULL, and this is the plain one. */
 NGC_INLINE packed_view ngc_packed_find(const ngc_cache *cache, const ngc_key *key,
                                        ngc_recorder *recorder)
@@ -135,6 +138,12 @@ static inline void packed_view_record_copy(packed_view from, packed_view copy,
         ngc_record(recorder, NGC_TOUCH_COPY, copy.entries, copy.entries, sizeof(ngc_pair), 0,
                    from.top_token);
     }
+}
+
+/* Whether the highest count is known without a scan. */
+NGC_INLINE bool packed_view_knows_top(void)
+{
+    return true;
 }
 
 /* The count of a token, 0 if it is absent. */

@@ -418,6 +418,7 @@ static void sort_slice(ngc_packed_builder *self, size_t n_homes)
         self->at = 0;
         self->position = self->most_displacement = self->blocks_bytes = 0;
         self->head.n_followers = self->head.n_counted = 0;
+        self->head.most_count = 0;
         memset(self->n_by_bits, 0,
                LENGTH_CLASSES * TOP_CLASSES * SUM_CLASSES * sizeof *self->n_by_bits);
         self->phase = MEASURE;
@@ -580,6 +581,9 @@ static ngc_status measure_slice(ngc_packed_builder *self, size_t n_homes)
             self->blocks_bytes += entries_bytes(self, &facts);
             self->head.n_followers += facts.length;
             self->head.n_counted += facts.sum;
+            if ((uint32_t)facts.top_count > self->head.most_count) {
+                self->head.most_count = (uint32_t)facts.top_count;
+            }
             uint32_t sum_bits = ngc_platform_bit_length(facts.sum);
             ++*class_of(self, ngc_platform_bit_length(facts.length),
                         ngc_platform_bit_length((uint64_t)facts.top_count),

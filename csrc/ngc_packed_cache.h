@@ -25,6 +25,7 @@ typedef struct packed_cache {
     uint64_t n_grams_seen;
     uint64_t n_followers_seen;
     uint64_t n_counted_seen;
+    uint32_t most_count_seen;
 } packed_cache;
 
 /* A cache over a file's bytes; `block`, if any, is freed with it. On failure the block stays the

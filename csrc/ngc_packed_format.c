@@ -159,6 +159,7 @@ void ngc_packed_put_head(uint8_t *bytes, const packed_head *head)
     ngc_put_uint64(bytes + 56, head->n_homes);
     memcpy(bytes + PACKED_LAYOUT_AT, &head->layout, sizeof head->layout);
     memcpy(bytes + PACKED_FINGERPRINT_AT, head->fingerprint, sizeof head->fingerprint);
+    put_uint32(bytes + PACKED_MOST_COUNT_AT, head->most_count);
     for (uint32_t i = 0; i < PACKED_SECTIONS; i++) {
         uint8_t *section = bytes + PACKED_SECTIONS_AT + PACKED_SECTION_BYTES * i;
         put_uint32(section, i);
@@ -222,6 +223,7 @@ ngc_status ngc_packed_get_head(const uint8_t *bytes, size_t n_bytes, packed_head
     head->n_homes = ngc_get_uint64(bytes + 56);
     memcpy(&head->layout, bytes + PACKED_LAYOUT_AT, sizeof head->layout);
     memcpy(head->fingerprint, bytes + PACKED_FINGERPRINT_AT, sizeof head->fingerprint);
+    head->most_count = get_uint32(bytes + PACKED_MOST_COUNT_AT);
     if (head->file_bytes != n_bytes) {
         return fails(fault, head->file_bytes > n_bytes ? NGC_TRUNCATED : NGC_BAD_RECORD, "head",
                      16);
@@ -229,6 +231,9 @@ ngc_status ngc_packed_get_head(const uint8_t *bytes, size_t n_bytes, packed_head
     if (get_uint32(bytes + 12) != PACKED_HEAD_BYTES ||
         get_uint32(bytes + 52) != PACKED_SECTIONS) {
         return fails(fault, NGC_BAD_RECORD, "head", 12);
+    }
+    if (head->most_count > INT32_MAX || (head->most_count == 0) != (head->n_grams == 0)) {
+        return fails(fault, NGC_BAD_RECORD, "head", PACKED_MOST_COUNT_AT);
     }
     if (!layout_is_good(head)) {
         return fails(fault, NGC_BAD_RECORD, "head", PACKED_LAYOUT_AT);

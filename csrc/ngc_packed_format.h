@@ -9,7 +9,7 @@
  *      56  u64 n_homes                           lines that can be home; a few more stand behind
  *      64  u8 token_bits, record_bytes, then the widths of a record's fields, then zeros
  *      80  u8 fingerprint[32]                    of the tokenizer, SHA-256; zeros: not known
- *     112  zeros
+ *     112  u32 most_count                        no follower has more; then zeros
  *     128  sections: u32 kind, u32 0, u64 offset, u64 bytes, u64 sum       lines, followers, texts
  *     224  zeros
  *     248  u64 sum of the 248 bytes before
@@ -22,7 +22,7 @@
 #include "ngc_packed.h"
 
 enum {
-    PACKED_VERSION = 1,
+    PACKED_VERSION = 2, /* 1 had no most_count */
     PACKED_HEAD_BYTES = 256,
     PACKED_LINE_BYTES = 64,
     PACKED_REACH_AT = 63,      /* in a line: the byte that holds `reach` */
@@ -34,6 +34,7 @@ enum {
     PACKED_SUM_AT = 248,
     PACKED_LAYOUT_AT = 64,
     PACKED_FINGERPRINT_AT = 80,
+    PACKED_MOST_COUNT_AT = 112,
     PACKED_SECTIONS_AT = 128,
     PACKED_SECTION_BYTES = 32
 };
@@ -67,6 +68,7 @@ typedef struct packed_head {
     uint64_t n_counted;
     uint64_t n_homes;
     uint32_t n_vocab;
+    uint32_t most_count;
     packed_layout layout;
     packed_section sections[PACKED_SECTIONS];
     uint8_t fingerprint[32];

@@ -49,7 +49,8 @@ static void add_head(span_list *list, const uint8_t *bytes)
         {0, 8, NGC_SPAN_MAGIC},      {8, 4, NGC_SPAN_VERSION},    {12, 4, NGC_SPAN_HEAD_BYTES},
         {16, 8, NGC_SPAN_FILE_BYTES}, {24, 8, NGC_SPAN_N_GRAMS},  {32, 8, NGC_SPAN_N_PAIRS},
         {40, 8, NGC_SPAN_N_COUNTED}, {48, 4, NGC_SPAN_N_VOCAB},   {52, 4, NGC_SPAN_N_SECTIONS},
-        {56, 8, NGC_SPAN_N_HOMES},   {72, 8, NGC_SPAN_SPARE},     {112, 8, NGC_SPAN_SPARE},
+        {56, 8, NGC_SPAN_N_HOMES},   {72, 8, NGC_SPAN_SPARE},     
+        {PACKED_MOST_COUNT_AT, 4, NGC_SPAN_MOST_COUNT}, {116, 4, NGC_SPAN_SPARE},
         {120, 8, NGC_SPAN_SPARE},    {224, 8, NGC_SPAN_SPARE},    {232, 8, NGC_SPAN_SPARE},
         {240, 8, NGC_SPAN_SPARE},    {PACKED_SUM_AT, 8, NGC_SPAN_SUM},
     };

@@ -59,6 +59,16 @@ NGC_INLINE uint32_t ngc_platform_bit_length(uint64_t value)
 #endif
 }
 
+/* The number of the lowest bit that is set in a value other than 0. */
+NGC_INLINE uint32_t ngc_platform_lowest_bit(uint64_t value)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    return (uint32_t)__builtin_ctzll(value);
+#else
+    return ngc_platform_bit_length(value & (0 - value)) - 1;
+#endif
+}
+
 /* Asks for the cache line of an address, to be there when it is used. */
 NGC_INLINE void ngc_platform_prefetch(const void *address)
 {

@@ -97,6 +97,7 @@ static void count(ngc_probe *probe, int32_t what)
     case NGC_TOUCH_SLOT:
     case NGC_TOUCH_CELL:
     case NGC_TOUCH_LINE:
+    case NGC_TOUCH_TEXT:
         probe->visited_nodes++;
         break;
     case NGC_TOUCH_SCANNED:
@@ -129,6 +130,9 @@ static bool is_search(int32_t what)
 static void touch_lines(ngc_recorder *recorder, ngc_touch *touch, const void *array,
                         const void *item, size_t n_bytes)
 {
+    if (recorder->only_rows) {
+        return;
+    }
     uint64_t first = (uint64_t)(uintptr_t)item / LINE_BYTES;
     uint64_t last = ((uint64_t)(uintptr_t)item + n_bytes - 1) / LINE_BYTES;
     uint64_t start = (uint64_t)(uintptr_t)array / LINE_BYTES;

@@ -40,6 +40,7 @@ typedef struct ngc_recorder {
     int32_t n_lines;
     uint32_t stamp;
     bool failed;
+    bool only_rows; /* what is touched is not written down */
 } ngc_recorder;
 
 /* A recorder of a probe alone; it takes its memory from the allocator when it first needs some. */

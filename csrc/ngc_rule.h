@@ -19,8 +19,15 @@
  * The check before scoring (Daniel Lemire): the count of y* is at most the largest count, so an
  * n whose largest count fails the tests cannot pass, and its followers need no scores.
  *
+ * The bound (as in dynamic pruning of ranked retrieval, Turtle and Flood 1995): whatever static
+ * counts the others have, none scores more than (F - count of the most frequent) x the highest
+ * weight. Where the most frequent follower's own score is above that, it is y*, and nothing is
+ * scored; a single follower is y* unless its score could wrap to 0 or below.
+ *
  * Included with OUTER, FOLLOWERS and VIEW set, and with STATIC (the kind of static cache) and
- * WEIGHTS (how its followers are stored). Everything takes a recorder; see ngc_recorder.h.
+ * WEIGHTS (how its followers are stored). The cache brings C(find_last), which looks up the last n
+ * tokens, with hashes that C(hash_last) made once for all n, and C(prefetch_last), which asks for
+ * what that will read. Everything takes a recorder; see ngc_recorder.h.
  */
 
 #define R(name) NGC_PASTE(CACHE_T, _, STATIC, _##name)
@@ -105,7 +112,8 @@ NGC_INLINE void R(close_prechecked)(ngc_row *row, int32_t verdict, const ngc_bes
         return;
     }
     for (V(cursor) c = V(first)(followers); V(more)(followers, c); c = V(next)(c)) {
-        ngc_row_show(row, c->token, c->count, 0, c->count, by_token);
+        ngc_pair pair = V(at)(followers, c);
+        ngc_row_show(row, pair.token, pair.count, 0, pair.count, by_token);
     }
     for (int32_t i = 0; i < row->n_shown; i++) {
         row->shown[i].score = 0;
@@ -119,9 +127,6 @@ NGC_INLINE void R(close_prechecked)(ngc_row *row, int32_t verdict, const ngc_bes
 static inline void R(record_weights)(ngc_recorder *recorder, const ngc_view *view,
                                      WEIGHTS_T weights)
 {
-    if (recorder->step == NULL) {
-        return;
-    }
     bool by_token = view->toggles->ties == NGC_TIES_TOKEN;
     uint32_t factor = (uint32_t)view->rule->weight;
     ngc_row *row = &recorder->step->weights;
@@ -151,19 +156,28 @@ static inline void R(record_weights)(ngc_recorder *recorder, const ngc_view *vie
 
 /* ---- looking up ---- */
 
+/* What is known of the text's last tokens while one step runs. */
+typedef struct R(tail) {
+    const int32_t *end; /* of the text */
+    size_t length_tokens;
+    ngc_hashes hashes;
+    bool looked_up; /* the static followers */
+    WEIGHTS_T weights;
+    W_HOLDER_T weights_copy;
+} R(tail);
+
 /* With copy_followers, what a look-up finds is copied, as llama.cpp does. */
 NGC_INLINE ngc_status R(look_up)(const ngc_view *view, const ngc_cache *cache, int which,
-                                 const ngc_key *key, int32_t n, V_HOLDER_T *copy,
+                                 const R(tail) *tail, int32_t n, V_HOLDER_T *copy,
                                  VIEW_T *followers, ngc_recorder *recorder)
 {
     ngc_record_place(recorder, which + NGC_FROM_CONTEXT, n);
-    const ENTRY_T *entry = T(find)(&((const CACHE_T *)cache)->table, key, recorder);
-    *followers = entry == NULL ? V(none)() : F(view)(&entry->followers);
+    *followers = C(find_last)(cache, tail->end, n, &tail->hashes, recorder);
     if (recorder != NULL) {
         recorder->probe->lookups[which][n - 1]++;
-        recorder->probe->hits[which][n - 1] += entry != NULL;
+        recorder->probe->hits[which][n - 1] += !V(is_none)(*followers);
     }
-    if (entry == NULL || !view->toggles->copy_followers) {
+    if (V(is_none)(*followers) || !view->toggles->copy_followers) {
         return NGC_OK;
     }
     ngc_status status = V_HOLDER(copy)(view->scratch, copy, *followers);
@@ -174,41 +188,160 @@ NGC_INLINE ngc_status R(look_up)(const ngc_view *view, const ngc_cache *cache, i
     return status;
 }
 
-NGC_INLINE ngc_status R(look_up_static)(const ngc_view *view, const ngc_key *key,
-                                        W_HOLDER_T *copy, WEIGHTS_T *followers,
+/* The static followers of the last two tokens; once a step. */
+NGC_INLINE ngc_status R(look_up_static)(const ngc_view *view, R(tail) *tail,
                                         ngc_recorder *recorder)
 {
-    ngc_record_place(recorder, NGC_FROM_STATIC, 2);
-    *followers = R_STATIC_FIND(view->static_cache, key, recorder);
-    if (recorder != NULL) {
-        recorder->probe->lookups[2][1]++;
-        recorder->probe->hits[2][1] += !W(is_none)(*followers);
-    }
-    if (W(is_none)(*followers) || !view->toggles->copy_followers) {
+    if (tail->looked_up || view->static_cache == NULL) {
         return NGC_OK;
     }
-    ngc_status status = W_HOLDER(copy)(view->scratch, copy, *followers);
-    if (recorder != NULL && status == NGC_OK) {
-        W(record_copy)(*followers, W_HOLDER(view)(copy), recorder);
+    tail->looked_up = true;
+    int32_t from = recorder == NULL ? 0 : recorder->from, n = recorder == NULL ? 0 : recorder->n;
+    ngc_record_place(recorder, NGC_FROM_STATIC, 2);
+    ngc_key key = ngc_key_of(tail->end - 2, 2);
+    tail->weights = R_STATIC_FIND(view->static_cache, &key, recorder);
+    if (recorder != NULL) {
+        recorder->probe->lookups[2][1]++;
+        recorder->probe->hits[2][1] += !W(is_none)(tail->weights);
     }
-    *followers = W_HOLDER(view)(copy);
+    ngc_status status = NGC_OK;
+    if (!W(is_none)(tail->weights) && view->toggles->copy_followers) {
+        status = W_HOLDER(copy)(view->scratch, &tail->weights_copy, tail->weights);
+        if (status != NGC_OK) {
+            tail->weights = W(none)();
+            return status;
+        }
+        if (recorder != NULL) {
+            W(record_copy)(tail->weights, W_HOLDER(view)(&tail->weights_copy), recorder);
+        }
+        tail->weights = W_HOLDER(view)(&tail->weights_copy);
+    }
+    ngc_record_place(recorder, from, n);
     return status;
+}
+
+/* The same for what a step shows: it costs nothing that is counted. */
+static inline WEIGHTS_T R(shown_weights)(const ngc_view *view, const R(tail) *tail)
+{
+    ngc_key key = ngc_key_of(tail->end - 2, 2);
+    return view->static_cache == NULL ? W(none)() : R_STATIC_FIND(view->static_cache, &key, NULL);
+}
+
+/* ---- the bound ---- */
+
+/* Whether a count's score is above 0 whatever its static count is. */
+NGC_INLINE bool R(cannot_wrap)(const ngc_view *view, int32_t count)
+{
+    int32_t known = view->static_cache->largest_count;
+    int64_t largest_count = known == 0 ? INT32_MAX : known;
+    int64_t most = (int64_t)view->rule->weight * largest_count;
+    return view->toggles->score == NGC_SCORE_EXACT || most == 0 || count <= INT32_MAX / most;
+}
+
+NGC_INLINE int64_t R(weight)(const ngc_view *view, const R(tail) *tail, int32_t token,
+                             ngc_recorder *recorder)
+{
+    if (recorder != NULL) {
+        recorder->probe->static_searches++;
+    }
+    int32_t count = W(count)(tail->weights, token, view->toggles->search, recorder);
+    return count == 0 ? 1 : (int64_t)view->rule->weight * count;
+}
+
+/* The bound for each of the others: whether those that could outscore `own` with the highest
+ * weight there is do not with theirs. */
+NGC_INLINE bool R(beats_all)(const ngc_view *view, int64_t own, int64_t most, int32_t token,
+                             VIEW_T followers, const R(tail) *tail, ngc_recorder *recorder)
+{
+    for (V(cursor) c = V(first)(followers); V(more)(followers, c); c = V(next)(c)) {
+        ngc_pair pair = V(at)(followers, c);
+        if (pair.count * most < own || pair.token == token) {
+            continue;
+        }
+        V(record)(recorder, NGC_TOUCH_SCORED, followers, c);
+        int64_t score = pair.count * R(weight)(view, tail, pair.token, recorder);
+        if (score > own || (score == own && (view->toggles->ties == NGC_TIES_LIBRARY ||
+                                             pair.token < token))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the most frequent follower is y* by the bound. Looks static followers up where their
+ * weights could matter. */
+NGC_INLINE ngc_status R(settle)(const ngc_view *view, const ngc_best *top, VIEW_T followers,
+                                R(tail) *tail, bool *settled, ngc_recorder *recorder)
+{
+    int32_t factor = view->static_cache == NULL ? 0 : view->rule->weight;
+    size_t n_followers = V(length)(followers);
+    *settled = false;
+    if (factor == 0) {
+        *settled = true;
+        return NGC_OK;
+    }
+    if (n_followers == 1 && R(cannot_wrap)(view, top->count)) {
+        *settled = true;
+        return NGC_OK;
+    }
+    ngc_status status = R(look_up_static)(view, tail, recorder);
+    if (status != NGC_OK || W(is_none)(tail->weights)) {
+        *settled = status == NGC_OK;
+        return status;
+    }
+    if (!W(knows_top)()) {
+        return NGC_OK;
+    }
+    ngc_best heaviest = R_TOP(WEIGHTS)(tail->weights, true, NULL);
+    int64_t most = (int64_t)factor * heaviest.count;
+    int64_t rest = top->sum - top->count;
+    if (top->count > (view->toggles->score == NGC_SCORE_EXACT ? INT64_MAX : INT32_MAX) / most ||
+        rest > INT64_MAX / most) {
+        return NGC_OK;
+    }
+    if (n_followers == 1) {
+        *settled = true;
+        return NGC_OK;
+    }
+    int64_t own = top->count; /* if a weight of 1 is enough */
+    if (own <= rest * most) {
+        own *= top->token == heaviest.token ? most
+                                            : R(weight)(view, tail, top->token, recorder);
+    }
+    *settled = own > rest * most || R(beats_all)(view, own, most, top->token, followers, tail, recorder);
+    return NGC_OK;
 }
 
 /* ---- the rule ---- */
 
-/* One n of step 2: whether its y* passes, and which it is. */
-NGC_INLINE bool R(judge)(const ngc_view *view, VIEW_T followers, WEIGHTS_T weights,
-                         int32_t min_sum, int32_t min_percent, ngc_best *best, ngc_row *row,
-                         ngc_recorder *recorder)
+/* A row that the bound decided; with a row to show, what scoring would have given. */
+NGC_INLINE void R(close_bounded)(const ngc_view *view, VIEW_T followers, const R(tail) *tail,
+                                 const ngc_scoring *scoring, ngc_row *row)
 {
+    if (row == NULL) {
+        return;
+    }
+    ngc_probe not_counted = {0};
+    ngc_recorder aside = {.probe = &not_counted, .failed = false, .only_rows = true};
+    WEIGHTS_T weights = view->rule->weight == 0 ? W(none)() : R(shown_weights)(view, tail);
+    ngc_best best = R_SCAN_RECORDED(followers, weights, scoring, row, &aside);
+    R(close_row)(row, NGC_ROW_PASSES, &best, (int64_t)100 * best.count, V(length)(followers));
+    row->bounded = 1;
+}
+
+/* One n of step 2: whether its y* passes, and which it is. */
+NGC_INLINE ngc_status R(judge)(const ngc_view *view, VIEW_T followers, R(tail) *tail,
+                               int32_t min_sum, int32_t min_percent, ngc_best *best,
+                               bool *passes, ngc_row *row, ngc_recorder *recorder)
+{
+    *passes = false;
     ngc_scoring scoring = {
         .factor = view->rule->weight,
         .search = view->toggles->search,
         .exact = view->toggles->score == NGC_SCORE_EXACT,
         .by_token = view->toggles->ties == NGC_TIES_TOKEN,
     };
-    if (view->toggles->precheck) {
+    if (view->toggles->precheck || view->toggles->bound) {
         ngc_best top = recorder == NULL
                            ? R_TOP(VIEW)(followers, scoring.by_token, NULL)
                            : R_TOP_RECORDED(VIEW)(followers, scoring.by_token, recorder);
@@ -218,37 +351,81 @@ NGC_INLINE bool R(judge)(const ngc_view *view, VIEW_T followers, WEIGHTS_T weigh
             recorder->probe->prechecks++;
             recorder->probe->precheck_skips += verdict != NGC_ROW_PASSES;
         }
-        if (verdict != NGC_ROW_PASSES) {
+        if (verdict != NGC_ROW_PASSES && view->toggles->precheck) {
             R(close_prechecked)(row, verdict, &top, most, followers, scoring.by_token);
-            return false;
+            return NGC_OK;
+        }
+        if (verdict == NGC_ROW_PASSES && view->toggles->bound) {
+            ngc_status status =
+                R(settle)(view, &top, followers, tail, passes, recorder);
+            if (status != NGC_OK) {
+                return status;
+            }
+            if (*passes) {
+                if (recorder != NULL) {
+                    recorder->probe->bounded++;
+                }
+                R(close_bounded)(view, followers, tail, &scoring, row);
+                *best = top;
+                return NGC_OK;
+            }
         }
     }
+    ngc_status status = R(look_up_static)(view, tail, recorder);
+    if (status != NGC_OK) {
+        return status;
+    }
+    WEIGHTS_T weights = view->rule->weight == 0 ? W(none)() : tail->weights;
     *best = recorder == NULL ? R_SCAN(followers, weights, &scoring, NULL, NULL)
                              : R_SCAN_RECORDED(followers, weights, &scoring, row, recorder);
     int64_t share = (int64_t)100 * best->count;
     int32_t verdict = R(verdict)(best, share, min_sum, min_percent);
     R(close_row)(row, verdict, best, share, V(length)(followers));
-    return verdict == NGC_ROW_PASSES;
+    *passes = verdict == NGC_ROW_PASSES;
+    return NGC_OK;
+}
+
+NGC_INLINE int32_t R(longest)(const ngc_view *view, const R(tail) *tail)
+{
+    return (size_t)view->rule->n_max < tail->length_tokens ? view->rule->n_max
+                                                           : (int32_t)tail->length_tokens;
+}
+
+/* What the rule reads next if the context's longest n-gram does not decide. */
+NGC_INLINE void R(prefetch)(const ngc_view *view, const R(tail) *tail)
+{
+    if (view->static_cache != NULL && !tail->looked_up) {
+        R_STATIC_PREFETCH(view->static_cache, tail->end - 2);
+    }
+    if (view->dynamic_cache != NULL) {
+        for (int32_t n = R(longest)(view, tail); n >= view->rule->n_min; n--) {
+            C(prefetch_last)(view->dynamic_cache, n, &tail->hashes);
+        }
+    }
 }
 
 /* Step 2 for one cache. */
 NGC_INLINE ngc_status R(try_cache)(const ngc_view *view, const ngc_cache *cache, int32_t from,
                                    const int32_t *min_sums, const int32_t *min_percents,
-                                   const int32_t *text, size_t length_tokens, WEIGHTS_T weights,
-                                   ngc_pick *pick, ngc_recorder *recorder)
+                                   R(tail) *tail, ngc_pick *pick, ngc_recorder *recorder)
 {
+    bool prefetches = from == NGC_FROM_CONTEXT && view->toggles->prefetch;
+    if (from == NGC_FROM_DYNAMIC && view->toggles->prefetch) {
+        for (int32_t n = R(longest)(view, tail); n >= view->rule->n_min; n--) {
+            C(prefetch_followers)(cache, n, &tail->hashes);
+        }
+    }
     for (int32_t n = view->rule->n_max; n >= view->rule->n_min; n--) {
         int32_t min_sum = min_sums[n - 1];
         int32_t min_percent = min_percents[n - 1];
         ngc_row *row = R(open_row)(recorder, from, n, min_sum, min_percent);
-        if ((size_t)n > length_tokens) {
+        if ((size_t)n > tail->length_tokens) {
             continue;
         }
-        ngc_key key = ngc_key_of(text + length_tokens - n, n);
         V_HOLDER_T copy;
         V_HOLDER(init)(&copy);
         VIEW_T followers;
-        ngc_status status = R(look_up)(view, cache, from - NGC_FROM_CONTEXT, &key, n, &copy,
+        ngc_status status = R(look_up)(view, cache, from - NGC_FROM_CONTEXT, tail, n, &copy,
                                        &followers, recorder);
         if (status != NGC_OK) {
             return status;
@@ -257,17 +434,25 @@ NGC_INLINE ngc_status R(try_cache)(const ngc_view *view, const ngc_cache *cache,
             if (row != NULL) {
                 row->verdict = NGC_ROW_NOT_SEEN;
             }
-            continue;
+        } else {
+            ngc_best best = {NGC_NO_TOKEN, 0, 0, 0};
+            bool passes;
+            status = R(judge)(view, followers, tail, min_sum, min_percent, &best, &passes, row,
+                              recorder);
+            if (view->toggles->copy_followers) {
+                V_HOLDER(destroy)(view->scratch, &copy);
+            }
+            if (status != NGC_OK) {
+                return status;
+            }
+            if (passes) {
+                *pick = (ngc_pick){best.token, from, n};
+                return NGC_OK;
+            }
         }
-        ngc_best best;
-        bool passes =
-            R(judge)(view, followers, weights, min_sum, min_percent, &best, row, recorder);
-        if (view->toggles->copy_followers) {
-            V_HOLDER(destroy)(view->scratch, &copy);
-        }
-        if (passes) {
-            *pick = (ngc_pick){best.token, from, n};
-            return NGC_OK;
+        if (prefetches) {
+            R(prefetch)(view, tail);
+            prefetches = false;
         }
     }
     return NGC_OK;
@@ -328,35 +513,38 @@ NGC_INLINE ngc_status R(run)(const ngc_view *view, const int32_t *text, size_t l
                              ngc_pick *pick, ngc_recorder *recorder)
 {
     const ngc_rule *rule = view->rule;
-    W_HOLDER_T copy;
-    W_HOLDER(init)(&copy);
-    WEIGHTS_T static_followers = W(none)();
+    R(tail) tail = {
+        .end = text + length_tokens,
+        .length_tokens = length_tokens,
+        .hashes = C(hash_last)(view->toggles, text + length_tokens, length_tokens),
+        .weights = W(none)(),
+    };
+    W_HOLDER(init)(&tail.weights_copy);
     ngc_status status = NGC_OK;
     *pick = (ngc_pick){NGC_NO_TOKEN, NGC_FROM_NONE, 0};
-    if (view->static_cache != NULL) {
-        ngc_key key = ngc_key_of(text + length_tokens - 2, 2);
-        status = R(look_up_static)(view, &key, &copy, &static_followers, recorder);
-        if (status != NGC_OK) {
-            return status;
-        }
-        if (recorder != NULL) {
-            R(record_weights)(recorder, view, static_followers);
-        }
+    if (!view->toggles->late_static) {
+        status = R(look_up_static)(view, &tail, recorder);
     }
-    WEIGHTS_T weights = rule->weight == 0 ? W(none)() : static_followers;
-    if (view->context != NULL) {
+    if (status == NGC_OK && recorder != NULL && recorder->step != NULL &&
+        view->static_cache != NULL) {
+        R(record_weights)(recorder, view, R(shown_weights)(view, &tail));
+    }
+    if (status == NGC_OK && view->context != NULL) {
         status = R(try_cache)(view, view->context, NGC_FROM_CONTEXT, rule->context_sum,
-                              rule->context_percent, text, length_tokens, weights, pick, recorder);
+                              rule->context_percent, &tail, pick, recorder);
     }
     if (status == NGC_OK && pick->token == NGC_NO_TOKEN && view->dynamic_cache != NULL) {
         status = R(try_cache)(view, view->dynamic_cache, NGC_FROM_DYNAMIC, rule->dynamic_sum,
-                              rule->dynamic_percent, text, length_tokens, weights, pick, recorder);
+                              rule->dynamic_percent, &tail, pick, recorder);
     }
     if (status == NGC_OK && pick->token == NGC_NO_TOKEN && view->static_cache != NULL) {
-        status = R(try_static)(view, static_followers, pick, recorder);
+        status = R(look_up_static)(view, &tail, recorder);
+        if (status == NGC_OK) {
+            status = R(try_static)(view, tail.weights, pick, recorder);
+        }
     }
-    if (!W(is_none)(static_followers) && view->toggles->copy_followers) {
-        W_HOLDER(destroy)(view->scratch, &copy);
+    if (!W(is_none)(tail.weights) && view->toggles->copy_followers) {
+        W_HOLDER(destroy)(view->scratch, &tail.weights_copy);
     }
     return status;
 }

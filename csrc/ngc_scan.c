@@ -22,6 +22,18 @@
 
 #define WEIGHTS slice
 #include "ngc_scan_template.h"
+#undef VIEW
+
+#define VIEW summed
+#include "ngc_scan_template.h"
+#undef WEIGHTS
+
+#define WEIGHTS packed
+#include "ngc_scan_template.h"
+#undef WEIGHTS
+
+#define WEIGHTS summed
+#include "ngc_scan_template.h"
 #undef WEIGHTS
 #undef VIEW
 
@@ -40,8 +52,7 @@
                 best.count = c->count;                                                             \
             }                                                                                      \
             best.sum += c->count;                                                                  \
-            ngc_record(RECORDER, NGC_TOUCH_SCANNED, VIEW##_view_array(followers), c, sizeof *c,    \
-                       VIEW##_view_index(followers, c), c->token);                                 \
+            VIEW##_view_record(RECORDER, NGC_TOUCH_SCANNED, followers, c);                         \
         }                                                                                          \
         best.score = best.count;                                                                   \
         return best;                                                                               \
@@ -63,4 +74,17 @@ ngc_best ngc_top_packed(packed_view followers, bool by_token, ngc_recorder *reco
 ngc_best ngc_top_packed_recorded(packed_view followers, bool by_token, ngc_recorder *recorder)
 {
     return ngc_top_packed(followers, by_token, recorder);
+}
+
+ngc_best ngc_top_summed(summed_view followers, bool by_token, ngc_recorder *recorder)
+{
+    (void)by_token;
+    (void)recorder;
+    return (ngc_best){followers.top.token, followers.top.count, followers.top.count,
+                      followers.sum};
+}
+
+ngc_best ngc_top_summed_recorded(summed_view followers, bool by_token, ngc_recorder *recorder)
+{
+    return ngc_top_summed(followers, by_token, recorder);
 }

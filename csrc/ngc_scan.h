@@ -10,6 +10,7 @@
 #include "ngc_followers_chained.h"
 #include "ngc_packed.h"
 #include "ngc_slice.h"
+#include "ngc_summed.h"
 
 typedef struct ngc_best {
     int32_t token; /* NGC_NO_TOKEN: no score was above 0 */
@@ -43,11 +44,23 @@ typedef ngc_best ngc_scan_chained_packed_t(chained_view followers, packed_view w
 typedef ngc_best ngc_scan_slice_packed_t(slice_view followers, packed_view weights,
                                          const ngc_scoring *scoring, ngc_row *row,
                                          ngc_recorder *recorder);
+typedef ngc_best ngc_scan_summed_slice_t(summed_view followers, slice_view weights,
+                                         const ngc_scoring *scoring, ngc_row *row,
+                                         ngc_recorder *recorder);
+typedef ngc_best ngc_scan_summed_packed_t(summed_view followers, packed_view weights,
+                                          const ngc_scoring *scoring, ngc_row *row,
+                                          ngc_recorder *recorder);
+typedef ngc_best ngc_scan_summed_summed_t(summed_view followers, summed_view weights,
+                                          const ngc_scoring *scoring, ngc_row *row,
+                                          ngc_recorder *recorder);
 ngc_scan_chained_chained_t ngc_scan_chained_chained, ngc_scan_chained_chained_recorded;
 ngc_scan_chained_slice_t ngc_scan_chained_slice, ngc_scan_chained_slice_recorded;
 ngc_scan_slice_slice_t ngc_scan_slice_slice, ngc_scan_slice_slice_recorded;
 ngc_scan_chained_packed_t ngc_scan_chained_packed, ngc_scan_chained_packed_recorded;
 ngc_scan_slice_packed_t ngc_scan_slice_packed, ngc_scan_slice_packed_recorded;
+ngc_scan_summed_slice_t ngc_scan_summed_slice, ngc_scan_summed_slice_recorded;
+ngc_scan_summed_packed_t ngc_scan_summed_packed, ngc_scan_summed_packed_recorded;
+ngc_scan_summed_summed_t ngc_scan_summed_summed, ngc_scan_summed_summed_recorded;
 
 /* The follower with the highest count and the sum: the static fallback, and the check before
  * scoring. */
@@ -56,8 +69,10 @@ ngc_best ngc_top_chained_recorded(chained_view followers, bool by_token, ngc_rec
 ngc_best ngc_top_slice(slice_view followers, bool by_token, ngc_recorder *recorder);
 ngc_best ngc_top_slice_recorded(slice_view followers, bool by_token, ngc_recorder *recorder);
 
-/* A packed cache keeps both with the 2-gram: nothing is scanned. */
+/* Where both are kept with the followers nothing is scanned; ties go by token there. */
 ngc_best ngc_top_packed(packed_view followers, bool by_token, ngc_recorder *recorder);
 ngc_best ngc_top_packed_recorded(packed_view followers, bool by_token, ngc_recorder *recorder);
+ngc_best ngc_top_summed(summed_view followers, bool by_token, ngc_recorder *recorder);
+ngc_best ngc_top_summed_recorded(summed_view followers, bool by_token, ngc_recorder *recorder);
 
 #endif

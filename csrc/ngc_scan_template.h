@@ -34,20 +34,20 @@ NGC_INLINE ngc_best S(loop)(VIEW_T followers, WEIGHTS_T weights, bool weighted, 
 {
     ngc_best best = {NGC_NO_TOKEN, 0, 0, 0};
     for (V(cursor) c = V(first)(followers); V(more)(followers, c); c = V(next)(c)) {
+        ngc_pair pair = V(at)(followers, c);
         int64_t weight =
-            weighted ? S(weight)(weights, c->token, factor, exact, search, recorder) : 1;
-        int64_t score = S(score)(c->count, weight, exact);
+            weighted ? S(weight)(weights, pair.token, factor, exact, search, recorder) : 1;
+        int64_t score = S(score)(pair.count, weight, exact);
         if (score > best.score ||
-            (by_token && score == best.score && c->token < best.token)) {
-            best.token = c->token;
-            best.count = c->count;
+            (by_token && score == best.score && pair.token < best.token)) {
+            best.token = pair.token;
+            best.count = pair.count;
             best.score = score;
         }
-        best.sum += c->count;
-        ngc_record(recorder, NGC_TOUCH_SCORED, V(array)(followers), c, sizeof *c,
-                   V(index)(followers, c), c->token);
+        best.sum += pair.count;
+        V(record)(recorder, NGC_TOUCH_SCORED, followers, c);
         if (recorder != NULL && row != NULL) {
-            ngc_row_show(row, c->token, c->count, weight, score, by_token);
+            ngc_row_show(row, pair.token, pair.count, weight, score, by_token);
         }
     }
     return best;

@@ -147,15 +147,11 @@ NGC_INLINE slice_view_cursor slice_view_next(slice_view_cursor c)
     return c + 1;
 }
 
-/* For records: the array, and where in it a follower stands. */
-NGC_INLINE const void *slice_view_array(slice_view view)
+/* Writes down that a follower is touched. */
+NGC_INLINE void slice_view_record(ngc_recorder *recorder, int32_t what, slice_view view,
+                                  slice_view_cursor c)
 {
-    return view.pairs;
-}
-
-NGC_INLINE int64_t slice_view_index(slice_view view, slice_view_cursor c)
-{
-    return c - view.pairs;
+    ngc_record(recorder, what, view.pairs, c, sizeof *c, c - view.pairs, c->token);
 }
 
 /* Writes down what making a copy touches. */
@@ -179,6 +175,12 @@ NGC_INLINE ngc_pair slice_view_at(slice_view view, slice_view_cursor c)
 NGC_INLINE bool slice_view_searched(void)
 {
     return true;
+}
+
+/* Whether the highest count is known without a scan. */
+NGC_INLINE bool slice_view_knows_top(void)
+{
+    return false;
 }
 
 /* The count of a token, 0 if it is absent. */

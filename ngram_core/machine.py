@@ -39,8 +39,8 @@ def usable_cores() -> int:
 
 
 def memory_limit_bytes() -> int | None:
-    """The most memory that we can have: the process's limit, the container's or the machine's."""
-    return min(filter(None, (_own_limit(), _container_limit(), _physical())), default=None)
+    """The most memory that all programs here can have: the container's limit or the machine's."""
+    return min(filter(None, (_container_limit(), _physical())), default=None)
 
 
 def memory_free_bytes() -> int | None:
@@ -52,10 +52,6 @@ def memory_free_bytes() -> int | None:
             _CGROUP / "memory/memory.usage_in_bytes"
         )
         free = min(filter(None, (free, limit - (used or 0))), default=None)
-    own = _own_limit()
-    if own is not None:
-        taken = _field(Path("/proc/self/status"), "VmSize") or 0
-        free = min(free if free is not None else own, max(0, own - taken))
     return free if free is not None else _physical()
 
 
@@ -89,16 +85,6 @@ def _physical() -> int | None:
     with contextlib.suppress(AttributeError, OSError, ValueError):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return None
-
-
-def _own_limit() -> int | None:
-    """This process's address space (`ulimit -v`); None without a limit."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return None if limit == resource.RLIM_INFINITY else limit
 
 
 def _container_limit() -> int | None:

@@ -1,7 +1,8 @@
 """The switches of the engine and the named stages that set them.
 
 Source of the stages: Hayder Tirmazi's work on llama.cpp's n-gram cache (September 2026)
-and Daniel Lemire's check before scoring. A stage is the one before it plus one change.
+and Daniel Lemire's check before scoring. Up to there a stage is the one before it plus one
+change; `places`, our own, is several.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from .errors import InputError
 
-Outer = Literal["chained", "segmented", "dense"]
-Followers = Literal["chained", "sorted"]
+Outer = Literal["chained", "segmented", "dense", "places"]
+Followers = Literal["chained", "sorted", "summed"]
 Search = Literal["fixed", "lower_bound", "linear", "simd"]
 Static = Literal["same", "constmap", "ngc"]
 Hash = Literal["xor", "mixed"]
@@ -27,8 +28,11 @@ class Toggles:
     Args:
         copy_followers: copy the followers at each look-up, as llama.cpp does, or read in place.
         outer: the table from n-gram to followers: hash map nodes in chains, or a flat table over
-            entries in segments, or over one dense array that doubles.
-        followers: what holds the followers of one n-gram: a hash map, or a sorted array.
+            entries in segments, or over one dense array that doubles; or "places", flat, in
+            which an n-gram is a place in a text that the cache keeps.
+        followers: what holds the followers of one n-gram: a hash map, a sorted array, or
+            "summed", the same with the sum of counts and the most frequent follower kept beside
+            it. "places" and "summed" go together.
         search: how a token is found in a sorted array; without meaning for hash maps.
         static: how the static cache is held: the same as the others; as a constmap, packed
             arrays behind a verified binary fuse map; or as our own file "ngc", mapped, with sums
@@ -39,6 +43,11 @@ class Toggles:
             Linux build of llama.cpp, or the smaller "token" id. Arrays, sorted or in a constmap
             or our file, have "token" only.
         score: "int32" multiplies in 32 bits, wrapping as llama.cpp does; "exact" in 64.
+        bound: a row is decided without scores where no static count can turn it: where the most
+            frequent follower scores more than a bound of what all others can.
+        late_static: the static cache is looked up when a row needs it, not at the start.
+        prefetch: once the context's longest n-gram did not decide, the cache lines that come next
+            are asked for at once; of a table of places and our own static file.
     """
 
     copy_followers: bool = False
@@ -50,6 +59,9 @@ class Toggles:
     hash: Hash = "xor"
     ties: Ties = "library"
     score: Score = "int32"
+    bound: bool = False
+    late_static: bool = False
+    prefetch: bool = False
 
     def __post_init__(self) -> None:
         for name, allowed in _ALLOWED.items():
@@ -59,6 +71,11 @@ class Toggles:
                 raise InputError(
                     f"toggle {name}={value!r} does not exist; choose one of: {choices}"
                 )
+        if (self.outer == "places") != (self.followers == "summed"):
+            raise InputError(
+                f"outer='places' and followers='summed' go together; here are "
+                f"outer={self.outer!r} and followers={self.followers!r}: set both"
+            )
         for name, maps in (("followers", "chained"), ("static", "same")):
             arrays = getattr(self, name)
             if self.ties == "library" and arrays != maps:
@@ -88,8 +105,8 @@ _ALLOWED = _allowed_values()
 def choices(toggle: str) -> tuple[Any, ...]:
     """The values that a toggle can have, in the order in which they are told.
 
-    >>> choices("followers"), choices("precheck")
-    (('chained', 'sorted'), (False, True))
+    >>> choices("static"), choices("precheck")
+    (('same', 'constmap', 'ngc'), (False, True))
     """
     return _ALLOWED[toggle]
 
@@ -109,6 +126,15 @@ _OUTERMAP = _NOCOPY.set(outer="segmented")
 _INNERVECTOR = _OUTERMAP.set(followers="sorted", search="fixed", ties="token")
 _CONSTMAP = _INNERVECTOR.set(static="constmap")
 _PRECHECK = _CONSTMAP.set(precheck=True)
+_PLACES = _PRECHECK.set(
+    outer="places",
+    followers="summed",
+    static="ngc",
+    hash="mixed",
+    bound=True,
+    late_static=True,
+    prefetch=True,
+)
 
 UPSTREAM = Stage(
     "upstream",
@@ -126,9 +152,16 @@ CONSTMAP = Stage(
     "constmap", _CONSTMAP, "the static cache as packed arrays behind a verified binary fuse map"
 )
 PRECHECK = Stage("precheck", _PRECHECK, "rows whose largest count fails are not scored")
+PLACES = Stage(
+    "places",
+    _PLACES,
+    "our own: n-grams are places in a text, sums and maxima are kept, and rows that no static "
+    "count can turn are not scored",
+)
 
 STAGES: dict[str, Stage] = {
-    stage.name: stage for stage in (UPSTREAM, NOCOPY, OUTERMAP, INNERVECTOR, CONSTMAP, PRECHECK)
+    stage.name: stage
+    for stage in (UPSTREAM, NOCOPY, OUTERMAP, INNERVECTOR, CONSTMAP, PRECHECK, PLACES)
 }
 """The stages that exist, in the order of the ladder."""
 

@@ -64,6 +64,8 @@ class Row:
     #: failed by its largest count, `best_count`, before anything was scored (precheck): there is
     #: no best one, and `candidates` stand highest count first, without weights and scores
     prechecked: bool = False
+    #: decided by a bound of the scores (the toggle `bound`): those told here were not needed
+    bounded: bool = False
 
     @property
     def passes(self) -> bool:

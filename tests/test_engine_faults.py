@@ -401,7 +401,8 @@ def test_counting_that_fails_changes_nothing(name: str) -> None:
         assert counts(cache) == before
         n_failures += 1
     cache.validate()
-    assert n_failures > 20
+    # A table of places asks for memory a few times, not once an n-gram.
+    assert n_failures > (2 if toggles.outer == "places" else 20)
     cache.clear()
     cache.update(TEXT)
     before = counts(cache)

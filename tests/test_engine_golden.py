@@ -10,7 +10,7 @@ from typing import Any
 import golden
 import pytest
 from golden import Build, Run
-from running import Running, prechecked, record
+from running import Running, prechecked, record, scored
 
 import ngram_core as ng
 from ngram_core import reference
@@ -225,6 +225,8 @@ def test_every_step_on_the_running_text_is_the_reference_s(stage: ng.Stage, cach
         static=ng.NgramCache.build_static(running.b, toggles) if "s" in caches else None,
     ) as drafter:
         ours = list(record(drafter, running.a))
+    assert any(row.bounded for each in ours for row in each.step.rows) == toggles.bound
+    ours = [replace(each, step=scored(each.step)) for each in ours]
     expected = record(running.drafter(caches), running.a)
     if toggles.precheck:
         expected = (replace(entry, step=prechecked(entry.step)) for entry in expected)

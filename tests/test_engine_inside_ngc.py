@@ -62,11 +62,13 @@ def test_the_head_says_what_follows(path: Path) -> None:
     file = path.read_bytes()
     spans = all_spans(path)
     one = {s.meaning: s.value for s in spans if s.meaning.startswith(("n_", "file", "head", "ver"))}
-    assert (one["file_bytes"], one["head_bytes"], one["version"]) == (len(file), 256, 1)
+    assert (one["file_bytes"], one["head_bytes"], one["version"]) == (len(file), 256, 2)
     table = counted()
     assert one["n_grams"] == len(table)
     assert one["n_pairs"] == sum(map(len, table.values()))
     assert one["n_counted"] == sum(sum(row.values()) for row in table.values())
+    most = [s.value for s in spans if s.meaning == "most_count"]
+    assert most == [max(max(row.values()) for row in table.values())]
     offsets = [s.value for s in spans if s.meaning == "section_offset"]
     assert offsets == [struct.unpack_from("<Q", file, 136 + 32 * i)[0] for i in range(3)]
 

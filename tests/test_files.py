@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -134,29 +131,3 @@ def test_only_plain_files_are_read(tmp_path: Path) -> None:
             pass
     with pytest.raises(IsADirectoryError), open_file(tmp_path):
         pass
-
-
-KILLED = """
-import os, signal, sys
-from ngram_core.files import atomic_write
-with atomic_write(sys.argv[1]) as file:
-    file.write(b"new" * 1000)
-    file.flush()
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
-def test_killed_in_the_middle_of_writing(tmp_path: Path) -> None:
-    """The old file stays; what is left beside it is hidden, and in nobody's way."""
-    target = tmp_path / "out.ngc"
-    target.write_bytes(b"old")
-    done = subprocess.run([sys.executable, "-c", KILLED, target], check=False)
-    assert done.returncode == -signal.SIGKILL
-    assert target.read_bytes() == b"old"
-    (left,) = (name for name in os.listdir(tmp_path) if name != "out.ngc")
-    assert left.startswith(".out.ngc.")
-    assert left.endswith(".part")
-    with atomic_write(target) as file:
-        file.write(b"new")
-    assert target.read_bytes() == b"new"

@@ -253,7 +253,7 @@ def damages(whole: bytes) -> Iterator[tuple[bytes, str]]:
     yield whole[:100], "head, byte 100: the file ends in the middle"
     yield whole[:-1], "head, byte 16: the file ends in the middle"
     yield whole + b"\0", "head, byte 16: this is no record"
-    yield whole[:8] + struct.pack("<I", 2) + whole[12:], "head, byte 8: its version is not one"
+    yield whole[:8] + struct.pack("<I", 1) + whole[12:], "head, byte 8: its version is not one"
     yield whole[:24] + b"\1" + whole[25:], "head, byte 248: its checksum does not match"
 
 

@@ -109,7 +109,9 @@ def test_a_switch_is_idle_where_it_changes_nothing() -> None:
     assert idle(arrays, "search", True) == ""
     assert idle(ng.NOCOPY.toggles.set(static="constmap", ties="token"), "search", True) == ""
     assert "without a static cache" in idle(arrays, "static", False)
-    assert all(idle(arrays, name, True) == "" for name in TOGGLES)
+    assert "asked for early" in idle(arrays, "prefetch", True)
+    assert all(idle(arrays, name, True) == "" for name in TOGGLES if name != "prefetch")
+    assert all(idle(ng.PLACES.toggles, name, True) == "" for name in TOGGLES)
 
 
 # ---- every mix drafts the same --------------------------------------------------------------

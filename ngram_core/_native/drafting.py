@@ -84,6 +84,7 @@ def _row(c: Any) -> Row:
         best_score=c.best_score,
         n_followers=c.n_followers,
         prechecked=bool(c.prechecked),
+        bounded=bool(c.bounded),
         candidates=shown,
         rest_followers=c.n_followers - len(shown),
         rest_sum=c.rest_sum,

@@ -128,8 +128,13 @@ TOGGLE_CODES: dict[str, dict[Any, int]] = {
         "chained": lib.NGC_OUTER_CHAINED,
         "segmented": lib.NGC_OUTER_SEGMENTED,
         "dense": lib.NGC_OUTER_DENSE,
+        "places": lib.NGC_OUTER_PLACES,
     },
-    "followers": {"chained": lib.NGC_FOLLOWERS_CHAINED, "sorted": lib.NGC_FOLLOWERS_SORTED},
+    "followers": {
+        "chained": lib.NGC_FOLLOWERS_CHAINED,
+        "sorted": lib.NGC_FOLLOWERS_SORTED,
+        "summed": lib.NGC_FOLLOWERS_SUMMED,
+    },
     "search": {
         "fixed": lib.NGC_SEARCH_FIXED,
         "lower_bound": lib.NGC_SEARCH_LOWER_BOUND,
@@ -145,6 +150,9 @@ TOGGLE_CODES: dict[str, dict[Any, int]] = {
     "hash": {"xor": lib.NGC_HASH_XOR, "mixed": lib.NGC_HASH_MIXED},
     "ties": {"library": lib.NGC_TIES_LIBRARY, "token": lib.NGC_TIES_TOKEN},
     "score": {"int32": lib.NGC_SCORE_INT32, "exact": lib.NGC_SCORE_EXACT},
+    "bound": {False: 0, True: 1},
+    "late_static": {False: 0, True: 1},
+    "prefetch": {False: 0, True: 1},
 }
 
 

@@ -24,11 +24,16 @@ _STATIC_BYTES = {  # of 1 MB, by outer table and followers
     ("chained", "sorted"): 6_900_000,
     ("segmented", "sorted"): 5_300_000,
     ("dense", "sorted"): 5_500_000,
+    ("places", "summed"): 4_500_000,
 }
 _PACKED_BYTES = 6_100_000  # a constmap with what building it takes
 _COUNTING_BYTES = 8_000_000
 _COUNTS_BYTES = 2_100_000  # what stays of it
-_TOKEN_BYTES = {"chained": 470, "sorted": 150}  # of a dynamic cache, for each token of the text
+_TOKEN_BYTES = {
+    "chained": 470,
+    "sorted": 150,
+    "summed": 90,
+}  # of a dynamic cache, for each token of the text
 _OTHER_BYTES = 8_000_000  # what Python keeps of a run, and blocks that lie between others
 _OPEN_RUNS = 2  # that the reader goes to and fro between
 

@@ -76,6 +76,7 @@ _ALL = (
             "chained": ("chained", "chained table"),
             "segmented": ("segmented", "segmented table"),
             "dense": ("dense", "dense table"),
+            "places": ("places in a text", "places"),
         },
     ),
     Switch(
@@ -83,7 +84,11 @@ _ALL = (
         "Followers",
         "structure",
         "What stands behind an n-gram: a small hash map, or an array in token order.",
-        {"chained": ("hash map", "hash maps"), "sorted": ("sorted array", "sorted arrays")},
+        {
+            "chained": ("hash map", "hash maps"),
+            "sorted": ("sorted array", "sorted arrays"),
+            "summed": ("array with its sum", "summed arrays"),
+        },
     ),
     Switch(
         "static",
@@ -114,6 +119,27 @@ _ALL = (
         "step",
         "On: rows whose largest count fails the tests are not scored.",
         {True: ("check first", "check first"), False: ("score all", "no check first")},
+    ),
+    Switch(
+        "bound",
+        "Bound the scores",
+        "step",
+        "On: a row that no static count can turn is decided without scores.",
+        {True: ("bound", "bound"), False: ("no bound", "no bound")},
+    ),
+    Switch(
+        "late_static",
+        "Static cache late",
+        "step",
+        "On: it is looked up when a row needs it, not before.",
+        {True: ("late", "static late"), False: ("first", "static first")},
+    ),
+    Switch(
+        "prefetch",
+        "Prefetch",
+        "step",
+        "On: what comes next is asked for once the longest n-gram failed.",
+        {True: ("prefetch", "prefetch"), False: ("no prefetch", "no prefetch")},
     ),
     Switch(
         "hash",
@@ -152,6 +178,14 @@ _MOVES: tuple[dict[str, Any], ...] = (
     {"followers": "chained"},
     {"static": "same"},
     {"followers": "chained", "static": "same"},
+    {"followers": "summed"},
+    {"followers": "summed", "ties": "token"},
+    {"outer": "places"},
+    {"outer": "places", "ties": "token"},
+    {"followers": "sorted"},
+    {"outer": "segmented"},
+    {"outer": "segmented", "followers": "chained"},
+    {"outer": "segmented", "followers": "chained", "static": "same"},
 )
 """What may be moved to make room for a change, the first that helps."""
 
@@ -183,6 +217,9 @@ def moved_words(toggles: Toggles, moves: dict[str, Any]) -> str:
         f"“{SWITCHES[name].title}” went to “{SWITCHES[name].label(value)}”"
         for name, value in moves.items()
     )
+    if "outer" in moves or moves.get("followers") in ("sorted", "summed"):
+        also = " Hash order needs hash maps." if toggles.ties == "library" else ""
+        return f"{moved}: places in a text and arrays with their sums go together.{also}"
     if "ties" not in moves:
         return f"{moved}: hash order needs hash maps."
     arrays = {"followers": "sorted arrays have", "static": "a packed static cache has"}
@@ -196,13 +233,16 @@ def _home(toggle: str) -> Any:
 
 def idle(toggles: Toggles, toggle: str, has_static: bool) -> str:
     """Why a switch has no effect in this setting; nothing if it has one."""
-    if toggle not in ("static", "search", "score"):
+    if toggle == "prefetch" and toggles.outer != "places" and toggles.static != "ngc":
+        return "No effect now: a table of places and the mapped file are asked for early."
+    if toggle not in ("static", "search", "score", "late_static"):
         return ""
     if not has_static:
         why = {
             "static": "there is none",
             "search": "its arrays alone are searched",
             "score": "without weights no score is big",
+            "late_static": "there is none",
         }
         return f"No effect without a static cache: {why[toggle]}."
     if toggle == "search" and (toggles.followers, toggles.static) == ("chained", "same"):

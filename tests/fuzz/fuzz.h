@@ -52,7 +52,14 @@ static inline ngc_toggles take_toggles(input *input, int32_t score)
         .precheck = step / 8 % 2,
         .ties = NGC_TIES_TOKEN,
         .score = score,
+        .bound = step / 16 % 2,
+        .late_static = step / 32 % 2,
+        .prefetch = step / 64 % 2,
     };
+    if (structure / 24 % 3 == 2) {
+        toggles.outer = NGC_OUTER_PLACES;
+        toggles.followers = NGC_FOLLOWERS_SUMMED;
+    }
     return toggles;
 }
 

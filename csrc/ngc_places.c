@@ -1,0 +1,847 @@
+/* ngc_places.c - counting into a cache of places, merging, and the draft rule over it; see
+ * ngc_places.h.
+ *
+ * Counting and merging first make room for all that is new, with counts of 0, and then count,
+ * which cannot fail. Where memory runs out, what has a count of 0 is taken out again, and the cache
+ * is as it was.
+ */
+#include "ngc_constmap.h"
+#include "ngc_inside.h"
+#include "ngc_names.h"
+#include "ngc_packed.h"
+#include "ngc_places.h"
+#include "ngc_scan.h"
+
+enum {
+    FIRST_TOKENS = 64,
+    FIRST_WORDS = 64,
+    BLOCK_WORDS = sizeof(places_block) / sizeof(uint64_t), /* before its pairs */
+    AHEAD = 16 /* n-grams whose lines are asked for at once in merging */
+};
+
+_Static_assert(sizeof(ngc_pair) == sizeof(uint64_t), "a pair is a word of the pool");
+
+/* ---- room ---- */
+
+static size_t more_by_a_quarter(size_t capacity, size_t first, size_t needed)
+{
+    size_t more = capacity + capacity / 4;
+    more = more < first ? first : more;
+    return more < needed ? needed : more;
+}
+
+static ngc_status reserve_text(places_cache *self, size_t n_tokens)
+{
+    size_t needed = self->length_tokens + n_tokens;
+    if (needed <= self->capacity_tokens) {
+        return NGC_OK;
+    }
+    if (needed >= PLACES_NONE) {
+        return NGC_NO_MEMORY;
+    }
+    size_t capacity = more_by_a_quarter(self->capacity_tokens, FIRST_TOKENS, needed);
+    int32_t *text =
+        ngc_stretch(&self->head.allocator, self->text, self->capacity_tokens * sizeof *text,
+                    capacity * sizeof *text, NGC_KIND_NGRAMS);
+    if (text == NULL) {
+        return NGC_NO_MEMORY;
+    }
+    self->text = text;
+    self->capacity_tokens = capacity;
+    return NGC_OK;
+}
+
+static size_t memory_bytes(size_t n_lines)
+{
+    return n_lines == 0 ? 0 : n_lines * PLACES_LINE_BYTES + PLACES_LINE_BYTES - 1;
+}
+
+static ngc_status new_table(ngc_allocator *allocator, size_t n_lines, places_table *table)
+{
+    table->memory = ngc_alloc(allocator, memory_bytes(n_lines), NGC_KIND_INDEX);
+    if (table->memory == NULL) {
+        return NGC_NO_MEMORY;
+    }
+    ngc_platform_prefer_big_pages(table->memory, memory_bytes(n_lines));
+    uintptr_t start = (uintptr_t)table->memory;
+    table->lines = (void *)((uint8_t *)table->memory +
+                            (PLACES_LINE_BYTES - start % PLACES_LINE_BYTES) % PLACES_LINE_BYTES);
+    memset(table->lines, 0, n_lines * PLACES_LINE_BYTES);
+    table->n_lines = n_lines;
+    table->length = 0;
+    return NGC_OK;
+}
+
+static void free_table(ngc_allocator *allocator, places_table *table)
+{
+    ngc_free(allocator, table->memory, memory_bytes(table->n_lines), NGC_KIND_INDEX);
+    memset(table, 0, sizeof *table);
+}
+
+/* Puts an n-gram that is absent into the first free slot from its home on; there is one. */
+NGC_INLINE places_slot *put(places_table *table, uint64_t hash, places_slot slot)
+{
+    size_t home = places_home(table, hash);
+    size_t at = home, far = 0;
+    while (places_match(&table->lines[at], 0) == 0) {
+        at = at + 1 == table->n_lines ? 0 : at + 1;
+        far++;
+    }
+    places_line *line = &table->lines[at];
+    uint32_t i = ngc_platform_lowest_bit(places_match(line, 0)) / 8;
+    line->tags[i] = places_tag(hash);
+    line->slots[i] = slot;
+    uint8_t reach = far < PLACES_ANYWHERE ? (uint8_t)far : (uint8_t)PLACES_ANYWHERE;
+    if (table->lines[home].reach < reach) {
+        table->lines[home].reach = reach;
+    }
+    table->length++;
+    return &line->slots[i];
+}
+
+/* Room for so many n-grams more: four of five slots at most are used. */
+static ngc_status reserve_slots(places_cache *self, int32_t n, size_t n_more)
+{
+    places_table *table = &self->tables[n - 1];
+    size_t needed = (table->length + n_more) / (PLACES_SLOTS * 4) * 5 + 5;
+    if ((table->length + n_more) * 5 <= table->n_lines * PLACES_SLOTS * 4) {
+        return NGC_OK;
+    }
+    size_t n_lines = table->n_lines + table->n_lines / 2 + 1;
+    places_table bigger;
+    ngc_status status =
+        new_table(&self->head.allocator, n_lines < needed && n_more > 1 ? needed : n_lines, &bigger);
+    if (status != NGC_OK) {
+        return status;
+    }
+    int32_t kind = self->head.toggles.hash;
+    for (size_t at = 0; at < table->n_lines; at++) {
+        const places_line *line = &table->lines[at];
+        for (int i = 0; i < PLACES_SLOTS; i++) {
+            if (line->tags[i] != 0) {
+                const int32_t *end = self->text + line->slots[i].place;
+                put(&bigger, ngc_hash_last(end, (size_t)n, kind).of[n - 1], line->slots[i]);
+            }
+        }
+    }
+    free_table(&self->head.allocator, table);
+    *table = bigger;
+    return NGC_OK;
+}
+
+/* ---- blocks of followers ---- */
+
+static uint32_t class_of(uint32_t capacity)
+{
+    return ngc_platform_bit_length(capacity) - 1;
+}
+
+/* A block of a capacity; the pool may move. */
+static ngc_status new_block(places_cache *self, uint32_t capacity, uint32_t *out)
+{
+    uint32_t *free_block = &self->free_blocks[class_of(capacity)];
+    if (*free_block != PLACES_NONE) {
+        *out = *free_block;
+        memcpy(free_block, self->pool + *out, sizeof *free_block);
+    } else {
+        size_t needed = self->length_words + BLOCK_WORDS + capacity;
+        if (needed >= PLACES_POOLED) {
+            return NGC_NO_MEMORY;
+        }
+        if (needed > self->capacity_words) {
+            size_t words = more_by_a_quarter(self->capacity_words, FIRST_WORDS, needed);
+            uint64_t *pool = ngc_stretch(&self->head.allocator, self->pool,
+                                         self->capacity_words * sizeof *pool,
+                                         words * sizeof *pool, NGC_KIND_FOLLOWERS);
+            if (pool == NULL) {
+                return NGC_NO_MEMORY;
+            }
+            ngc_platform_prefer_big_pages(pool, words * sizeof *pool);
+            self->pool = pool;
+            self->capacity_words = words;
+        }
+        *out = (uint32_t)self->length_words;
+        self->length_words = needed;
+    }
+    places_block *block = (places_block *)(void *)(self->pool + *out);
+    *block = (places_block){.top = {NGC_NO_TOKEN, 0}, .capacity = capacity};
+    return NGC_OK;
+}
+
+static void free_block(places_cache *self, uint32_t at)
+{
+    uint32_t capacity = ((const places_block *)(void *)(self->pool + at))->capacity;
+    uint32_t *first = &self->free_blocks[class_of(capacity)];
+    memcpy(self->pool + at, first, sizeof *first);
+    *first = at;
+}
+
+static void put_pair(places_cache *self, places_block *block, size_t at, ngc_pair pair)
+{
+    memmove(&block->pairs[at + 1], &block->pairs[at],
+            (block->length - at) * sizeof *block->pairs);
+    block->pairs[at] = pair;
+    block->length++;
+    (void)self;
+}
+
+/* Gives a slot with one follower a block for it and one more. */
+static ngc_status make_block(places_cache *self, places_slot *slot)
+{
+    uint32_t at;
+    ngc_status status = new_block(self, 2, &at);
+    if (status == NGC_OK) {
+        places_block *block = (places_block *)(void *)(self->pool + at);
+        block->top = (ngc_pair){self->text[slot->place], (int32_t)slot->value};
+        block->sum = block->top.count;
+        block->pairs[0] = block->top;
+        block->length = 1;
+        slot->value = PLACES_POOLED | at;
+    }
+    return status;
+}
+
+static ngc_status double_block(places_cache *self, places_slot *slot)
+{
+    uint32_t old = slot->value & ~PLACES_POOLED, at;
+    uint32_t capacity = places_block_of(self, *slot)->capacity;
+    ngc_status status = new_block(self, 2 * capacity, &at);
+    if (status == NGC_OK) {
+        memcpy(self->pool + at, self->pool + old, (BLOCK_WORDS + capacity) * sizeof *self->pool);
+        slot->value = PLACES_POOLED | at;
+        places_block_of(self, *slot)->capacity = 2 * capacity;
+        free_block(self, old);
+    }
+    return status;
+}
+
+/* Sees that a slot holds a follower, with a count of 0 if it is new; *at is where in its block. */
+NGC_INLINE ngc_status ensure(places_cache *self, places_slot *slot, int32_t token, size_t *at)
+{
+    *at = 0;
+    if (!places_is_pooled(*slot)) {
+        if (self->text[slot->place] == token) {
+            return NGC_OK;
+        }
+        ngc_status status = make_block(self, slot);
+        if (status != NGC_OK) {
+            return status;
+        }
+    }
+    places_block *block = places_block_of(self, *slot);
+    *at = ngc_search(block->pairs, block->length, token, self->head.toggles.search, NULL);
+    if (*at < block->length && block->pairs[*at].token == token) {
+        return NGC_OK;
+    }
+    if (block->length == block->capacity) {
+        ngc_status status = double_block(self, slot);
+        if (status != NGC_OK) {
+            return status;
+        }
+        block = places_block_of(self, *slot);
+    }
+    put_pair(self, block, *at, (ngc_pair){token, 0});
+    self->n_followers++;
+    return NGC_OK;
+}
+
+/* Adds to a follower's count, which stays at 2^31 - 1 when it is there. */
+NGC_INLINE void add(places_cache *self, places_slot *slot, size_t at, int32_t added)
+{
+    if (!places_is_pooled(*slot)) {
+        slot->value += added > INT32_MAX - (int32_t)slot->value
+                           ? INT32_MAX - slot->value
+                           : (uint32_t)added;
+        return;
+    }
+    places_block *block = places_block_of(self, *slot);
+    ngc_pair *pair = &block->pairs[at];
+    added = added > INT32_MAX - pair->count ? INT32_MAX - pair->count : added;
+    pair->count += added;
+    block->sum += added;
+    if (pair->count > block->top.count ||
+        (pair->count == block->top.count && pair->token <= block->top.token)) {
+        block->top = *pair;
+    }
+}
+
+/* Takes out what has a count of 0: followers, and then the n-gram if none is left. */
+static void withdraw(places_cache *self, int32_t n, places_slot *slot)
+{
+    if (!places_is_pooled(*slot)) {
+        if (slot->value == 0) {
+            places_table *table = &self->tables[n - 1];
+            size_t byte = (size_t)((uint8_t *)slot - (uint8_t *)table->lines);
+            places_line *line = &table->lines[byte / PLACES_LINE_BYTES];
+            line->tags[slot - line->slots] = 0;
+            table->length--;
+            self->n_followers--;
+        }
+        return;
+    }
+    places_block *block = places_block_of(self, *slot);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < block->length; i++) {
+        if (block->pairs[i].count != 0) {
+            block->pairs[kept++] = block->pairs[i];
+        }
+    }
+    self->n_followers -= (int64_t)(block->length - kept) - (kept == 0);
+    block->length = kept;
+    if (kept == 0) {
+        free_block(self, slot->value & ~PLACES_POOLED);
+        slot->value = 0;
+        withdraw(self, n, slot);
+    }
+}
+
+/* ---- counting ---- */
+
+/* Sees that an n-gram is in; the text has its tokens before `place`, and the follower there. */
+NGC_INLINE ngc_status ensure_ngram(places_cache *self, int32_t n, uint64_t hash, size_t place,
+                                   places_slot **slot, size_t *at)
+{
+    const int32_t *end = self->text + place;
+    *slot = places_find(self, end, n, hash, NULL);
+    *at = 0;
+    if (*slot != NULL) {
+        return ensure(self, *slot, *end, at);
+    }
+    ngc_status status = reserve_slots(self, n, 1);
+    if (status == NGC_OK) {
+        *slot = put(&self->tables[n - 1], hash, (places_slot){(uint32_t)place, 0});
+        self->n_followers++;
+    }
+    return status;
+}
+
+/* The sizes of n-grams that end before the token at a place. */
+NGC_INLINE int32_t longest_before(const places_cache *self, size_t before)
+{
+    return before < (size_t)self->head.n_max ? (int32_t)before : self->head.n_max;
+}
+
+/* Counts one token, the last of the cache's text, that has so many others before it. */
+static ngc_status count_token(places_cache *self, size_t n_before)
+{
+    struct {
+        places_slot *slot;
+        size_t at;
+    } found[NGC_N_MAX];
+    size_t place = self->length_tokens - 1;
+    int32_t n_last = longest_before(self, n_before);
+    ngc_hashes hashes = ngc_hash_last(self->text + place, (size_t)n_last, self->head.toggles.hash);
+    int32_t n = self->head.n_min;
+    ngc_status status = NGC_OK;
+    for (; n <= n_last; n++) {
+        status = ensure_ngram(self, n, hashes.of[n - 1], place, &found[n - 1].slot,
+                              &found[n - 1].at);
+        if (status != NGC_OK) {
+            break;
+        }
+    }
+    for (int32_t done = self->head.n_min; done < n; done++) {
+        if (status == NGC_OK) {
+            add(self, found[done - 1].slot, found[done - 1].at, 1);
+        } else {
+            withdraw(self, done, found[done - 1].slot);
+        }
+    }
+    return status;
+}
+
+/* One pass over tokens that are to be counted: makes room, counts, or takes room back. */
+enum { ENSURE, ADD, WITHDRAW };
+static ngc_status pass_over(places_cache *self, int what, size_t first, size_t end,
+                            size_t text_start)
+{
+    ngc_status status = NGC_OK;
+    for (size_t place = first; place < end && status == NGC_OK; place++) {
+        int32_t n_last = longest_before(self, place - text_start);
+        ngc_hashes hashes =
+            ngc_hash_last(self->text + place, (size_t)n_last, self->head.toggles.hash);
+        for (int32_t n = self->head.n_min; n <= n_last && status == NGC_OK; n++) {
+            uint64_t hash = hashes.of[n - 1];
+            places_slot *slot;
+            size_t at;
+            if (what == ENSURE) {
+                status = ensure_ngram(self, n, hash, place, &slot, &at);
+                continue;
+            }
+            slot = places_find(self, self->text + place, n, hash, NULL);
+            if (what == WITHDRAW && slot != NULL) {
+                withdraw(self, n, slot);
+            } else if (what == ADD) {
+                ensure(self, slot, self->text[place], &at); /* it is there */
+                add(self, slot, at, 1);
+            }
+        }
+    }
+    return status;
+}
+
+/* Puts new tokens behind the cache's text, after those before them, where it does not end with
+ * them already. */
+static ngc_status append(places_cache *self, const int32_t *text, size_t length_tokens,
+                         size_t n_new_tokens)
+{
+    size_t before = length_tokens - n_new_tokens;
+    size_t n_kept = before < NGC_N_MAX ? before : NGC_N_MAX;
+    ngc_status status = reserve_text(self, n_kept + n_new_tokens);
+    if (status != NGC_OK) {
+        return status;
+    }
+    const int32_t *first = text + before - n_kept;
+    if (self->length_tokens < n_kept ||
+        memcmp(self->text + self->length_tokens - n_kept, first, n_kept * sizeof *text) != 0) {
+        memcpy(self->text + self->length_tokens, first, n_kept * sizeof *text);
+        self->length_tokens += n_kept;
+    }
+    memcpy(self->text + self->length_tokens, text + before, n_new_tokens * sizeof *text);
+    self->length_tokens += n_new_tokens;
+    return NGC_OK;
+}
+
+static ngc_status update(ngc_cache *cache, const int32_t *text, size_t length_tokens,
+                         size_t n_new_tokens)
+{
+    places_cache *self = (places_cache *)cache;
+    size_t length_before = self->length_tokens;
+    size_t n_before = length_tokens - n_new_tokens;
+    ngc_status status = append(self, text, length_tokens, n_new_tokens);
+    if (status != NGC_OK) {
+        return status;
+    }
+    if (n_new_tokens == 1) {
+        status = count_token(self, n_before);
+    } else {
+        size_t end = self->length_tokens, first = end - n_new_tokens;
+        size_t n_kept = n_before < NGC_N_MAX ? n_before : NGC_N_MAX;
+        status = pass_over(self, ENSURE, first, end, first - n_kept);
+        pass_over(self, status == NGC_OK ? ADD : WITHDRAW, first, end, first - n_kept);
+    }
+    if (status != NGC_OK) {
+        self->length_tokens = length_before;
+    }
+    return status;
+}
+
+/* ---- merging ---- */
+
+/* Sees that one n-gram of another cache is in with all its followers. */
+static ngc_status ensure_all(places_cache *self, int32_t n, uint64_t hash, size_t place,
+                             summed_view followers, places_slot **slot)
+{
+    size_t at;
+    ngc_status status = ensure_ngram(self, n, hash, place, slot, &at);
+    for (size_t i = 0; status == NGC_OK && i < followers.length; i++) {
+        status = ensure(self, *slot, summed_view_at(followers, i).token, &at);
+    }
+    return status;
+}
+
+static void add_all(places_cache *self, places_slot *slot, summed_view followers)
+{
+    for (size_t i = 0; i < followers.length; i++) {
+        ngc_pair pair = summed_view_at(followers, i);
+        size_t at;
+        ensure(self, slot, pair.token, &at); /* it is there */
+        add(self, slot, at, pair.count);
+    }
+}
+
+/* The next n-grams of one size in another cache, from a slot's number on; asks for the lines that
+ * they have here. */
+typedef struct batch {
+    size_t n;
+    const places_slot *slots[AHEAD];
+    uint64_t hashes[AHEAD];
+} batch;
+
+static size_t next_batch(const places_cache *self, const places_cache *from, int32_t n,
+                         size_t number, batch *batch)
+{
+    const places_table *theirs = &from->tables[n - 1];
+    size_t end = theirs->length == 0 ? 0 : theirs->n_lines * PLACES_SLOTS;
+    batch->n = 0;
+    for (; batch->n < AHEAD && number < end; number++) {
+        const places_line *line = &theirs->lines[number / PLACES_SLOTS];
+        if (line->tags[number % PLACES_SLOTS] == 0) {
+            continue;
+        }
+        const places_slot *slot = &line->slots[number % PLACES_SLOTS];
+        uint64_t hash =
+            ngc_hash_last(from->text + slot->place, (size_t)n, self->head.toggles.hash).of[n - 1];
+        ngc_platform_prefetch(&self->tables[n - 1].lines[places_home(&self->tables[n - 1], hash)]);
+        batch->slots[batch->n] = slot;
+        batch->hashes[batch->n++] = hash;
+    }
+    return number;
+}
+
+/* Takes back what a merge put in, up to all of one size. */
+static void withdraw_all(places_cache *self, const places_cache *from, int32_t n)
+{
+    for (size_t number = 0;;) {
+        batch batch;
+        number = next_batch(self, from, n, number, &batch);
+        for (size_t i = 0; i < batch.n; i++) {
+            places_slot *slot = places_find(self, from->text + batch.slots[i]->place, n,
+                                            batch.hashes[i], NULL);
+            if (slot != NULL) {
+                withdraw(self, n, slot);
+            }
+        }
+        if (batch.n == 0) {
+            return;
+        }
+    }
+}
+
+/* Makes room for the n-grams of one size, noting where each stands, then counts. */
+static ngc_status merge_size(places_cache *self, const places_cache *from, int32_t n,
+                             size_t text_start, places_slot **found)
+{
+    ngc_status status = reserve_slots(self, n, from->tables[n - 1].length);
+    for (size_t number = 0, at = 0; status == NGC_OK;) {
+        batch batch;
+        number = next_batch(self, from, n, number, &batch);
+        for (size_t i = 0; status == NGC_OK && i < batch.n; i++, at++) {
+            status = ensure_all(self, n, batch.hashes[i], text_start + batch.slots[i]->place,
+                                places_view(from, batch.slots[i], NULL), &found[at]);
+        }
+        if (batch.n == 0) {
+            break;
+        }
+    }
+    return status;
+}
+
+static void add_size(places_cache *self, const places_cache *from, int32_t n,
+                     places_slot *const *found)
+{
+    size_t at = 0;
+    const places_table *theirs = &from->tables[n - 1];
+    for (size_t number = 0; at < theirs->length; number++) {
+        const places_line *line = &theirs->lines[number / PLACES_SLOTS];
+        if (line->tags[number % PLACES_SLOTS] != 0) {
+            add_all(self, found[at++],
+                    places_view(from, &line->slots[number % PLACES_SLOTS], NULL));
+        }
+    }
+}
+
+static size_t n_grams_of(const places_cache *self)
+{
+    size_t n_grams = 0;
+    for (int i = 0; i < NGC_N_MAX; i++) {
+        n_grams += self->tables[i].length;
+    }
+    return n_grams;
+}
+
+static ngc_status merge(ngc_cache *cache, const ngc_cache *added)
+{
+    places_cache *self = (places_cache *)cache;
+    const places_cache *from = (const places_cache *)added;
+    size_t n_grams = n_grams_of(from), text_start = self->length_tokens;
+    if (n_grams == 0) {
+        return NGC_OK;
+    }
+    ngc_status status = reserve_text(self, from->length_tokens);
+    if (status != NGC_OK) {
+        return status;
+    }
+    ngc_allocator *allocator = &self->head.allocator;
+    places_slot **found = ngc_alloc(allocator, n_grams * sizeof *found, NGC_KIND_OTHER);
+    if (found == NULL) {
+        return NGC_NO_MEMORY;
+    }
+    memcpy(self->text + text_start, from->text, from->length_tokens * sizeof *self->text);
+    self->length_tokens += from->length_tokens;
+    int32_t n = 1;
+    for (size_t at = 0; n <= NGC_N_MAX; at += from->tables[n - 1].length, n++) {
+        if (from->tables[n - 1].length > 0) {
+            status = merge_size(self, from, n, text_start, found + at);
+        }
+        if (status != NGC_OK) {
+            break;
+        }
+    }
+    if (status == NGC_OK) {
+        size_t at = 0;
+        for (n = 1; n <= NGC_N_MAX; at += from->tables[n - 1].length, n++) {
+            add_size(self, from, n, found + at);
+        }
+    } else {
+        for (; n >= 1; n--) {
+            withdraw_all(self, from, n);
+        }
+        self->length_tokens = text_start;
+    }
+    ngc_free(allocator, found, n_grams * sizeof *found, NGC_KIND_OTHER);
+    return status;
+}
+
+/* ---- from a file ---- */
+
+static int compare_pairs(const void *a, const void *b)
+{
+    int32_t left = ((const ngc_pair *)a)->token, right = ((const ngc_pair *)b)->token;
+    return (left > right) - (left < right);
+}
+
+/* Fills a block with the pairs of a file, whatever their order. */
+static ngc_status take_pairs(places_block *block, const uint8_t *pairs, size_t n_pairs)
+{
+    bool ascends = true;
+    block->length = (uint32_t)n_pairs;
+    for (size_t i = 0; i < n_pairs; i++) {
+        ngc_pair pair = {ngc_get_int32(pairs + NGC_PAIR_BYTES * i),
+                         ngc_get_int32(pairs + NGC_PAIR_BYTES * i + 4)};
+        ascends = ascends && (i == 0 || block->pairs[i - 1].token < pair.token);
+        block->pairs[i] = pair;
+        block->sum += pair.count;
+        if (pair.count > block->top.count ||
+            (pair.count == block->top.count && pair.token < block->top.token)) {
+            block->top = pair;
+        }
+    }
+    if (ascends) {
+        return NGC_OK;
+    }
+    qsort(block->pairs, n_pairs, sizeof *block->pairs, compare_pairs);
+    for (size_t i = 1; i < n_pairs; i++) {
+        if (block->pairs[i - 1].token == block->pairs[i].token) {
+            return NGC_DUPLICATE;
+        }
+    }
+    return NGC_OK;
+}
+
+/* The block for the pairs of a file, as a slot's value; a single follower's count is that. */
+static ngc_status value_of(places_cache *self, const uint8_t *pairs, size_t n_pairs,
+                           uint32_t *value)
+{
+    if (n_pairs == 1) {
+        *value = (uint32_t)ngc_get_int32(pairs + 4);
+        return NGC_OK;
+    }
+    if (n_pairs > PLACES_POOLED / 2) {
+        return NGC_NO_MEMORY;
+    }
+    uint32_t at;
+    ngc_status status =
+        new_block(self, UINT32_C(1) << ngc_platform_bit_length(n_pairs - 1), &at);
+    if (status == NGC_OK) {
+        status = take_pairs((places_block *)(void *)(self->pool + at), pairs, n_pairs);
+        if (status != NGC_OK) {
+            free_block(self, at);
+        }
+        *value = PLACES_POOLED | at;
+    }
+    return status;
+}
+
+static ngc_status insert(ngc_cache *cache, const ngc_key *key, const uint8_t *pairs,
+                         size_t n_pairs)
+{
+    places_cache *self = (places_cache *)cache;
+    int32_t n = ngc_key_length(key);
+    const int32_t *end = key->tokens + n;
+    uint64_t hash = ngc_hash_last(end, (size_t)n, cache->toggles.hash).of[n - 1];
+    if (places_find(self, end, n, hash, NULL) != NULL) {
+        return NGC_DUPLICATE;
+    }
+    ngc_status status = reserve_text(self, (size_t)n + 1);
+    if (status == NGC_OK) {
+        status = reserve_slots(self, n, 1);
+    }
+    uint32_t value;
+    if (status == NGC_OK) {
+        status = value_of(self, pairs, n_pairs, &value);
+    }
+    if (status != NGC_OK) {
+        return status;
+    }
+    memcpy(self->text + self->length_tokens, key->tokens, (size_t)n * sizeof *self->text);
+    self->length_tokens += (size_t)n;
+    self->text[self->length_tokens] = ngc_get_int32(pairs);
+    put(&self->tables[n - 1], hash, (places_slot){(uint32_t)self->length_tokens, value});
+    self->length_tokens++;
+    self->n_followers += (int64_t)n_pairs;
+    return NGC_OK;
+}
+
+/* ---- whole caches ---- */
+
+static void forget_blocks(places_cache *self)
+{
+    self->length_words = 0;
+    for (int i = 0; i < PLACES_CLASSES; i++) {
+        self->free_blocks[i] = PLACES_NONE;
+    }
+}
+
+static void clear(ngc_cache *cache)
+{
+    places_cache *self = (places_cache *)cache;
+    for (int i = 0; i < NGC_N_MAX; i++) {
+        places_table *table = &self->tables[i];
+        if (table->n_lines > 0) {
+            memset(table->lines, 0, table->n_lines * PLACES_LINE_BYTES);
+        }
+        table->length = 0;
+    }
+    self->length_tokens = 0;
+    self->n_followers = 0;
+    forget_blocks(self);
+}
+
+static void destroy(ngc_cache *cache)
+{
+    places_cache *self = (places_cache *)cache;
+    ngc_allocator *allocator = &cache->allocator;
+    for (int i = 0; i < NGC_N_MAX; i++) {
+        free_table(allocator, &self->tables[i]);
+    }
+    ngc_free(allocator, self->text, self->capacity_tokens * sizeof *self->text, NGC_KIND_NGRAMS);
+    ngc_free(allocator, self->pool, self->capacity_words * sizeof *self->pool,
+             NGC_KIND_FOLLOWERS);
+    free(self);
+}
+
+/* There is no order to come back to. */
+static ngc_status set_buckets(ngc_cache *cache, size_t n_buckets)
+{
+    (void)cache;
+    (void)n_buckets;
+    return NGC_OK;
+}
+
+static void facts(const ngc_cache *cache, ngc_cache_facts *facts)
+{
+    const places_cache *self = (const places_cache *)cache;
+    for (int i = 0; i < NGC_N_MAX; i++) {
+        facts->n_grams_by_n[i] = (int64_t)self->tables[i].length;
+        facts->n_grams += (int64_t)self->tables[i].length;
+        facts->n_buckets += (int64_t)(self->tables[i].n_lines * PLACES_SLOTS);
+    }
+    facts->n_followers = self->n_followers;
+}
+
+/* ---- the rule ---- */
+
+#define OUTER places
+#define FOLLOWERS summed
+#define VIEW summed
+
+NGC_INLINE summed_view C(find_view)(const ngc_cache *cache, const ngc_key *key,
+                                    ngc_recorder *recorder)
+{
+    const places_cache *self = (const places_cache *)cache;
+    int32_t n = ngc_key_length(key);
+    const int32_t *end = key->tokens + n;
+    uint64_t hash = ngc_hash_last(end, (size_t)n, cache->toggles.hash).of[n - 1];
+    return places_view(self, places_find(self, end, n, hash, recorder), recorder);
+}
+
+NGC_INLINE ngc_hashes C(hash_last)(const ngc_toggles *toggles, const int32_t *end,
+                                   size_t length_tokens)
+{
+    return ngc_hash_last(end, length_tokens, toggles->hash);
+}
+
+NGC_INLINE summed_view C(find_last)(const ngc_cache *cache, const int32_t *end, int32_t n,
+                                    const ngc_hashes *hashes, ngc_recorder *recorder)
+{
+    const places_cache *self = (const places_cache *)cache;
+    return places_view(self, places_find(self, end, n, hashes->of[n - 1], recorder), recorder);
+}
+
+NGC_INLINE void C(prefetch_last)(const ngc_cache *cache, int32_t n, const ngc_hashes *hashes)
+{
+    const places_table *table = &((const places_cache *)cache)->tables[n - 1];
+    if (table->length > 0) {
+        ngc_platform_prefetch(&table->lines[places_home(table, hashes->of[n - 1])]);
+    }
+}
+
+/* When that line has come: what its slot names. */
+NGC_INLINE void C(prefetch_followers)(const ngc_cache *cache, int32_t n,
+                                      const ngc_hashes *hashes)
+{
+    const places_cache *self = (const places_cache *)cache;
+    const places_table *table = &self->tables[n - 1];
+    if (table->length == 0) {
+        return;
+    }
+    const places_line *line = &table->lines[places_home(table, hashes->of[n - 1])];
+    uint64_t match = places_match(line, places_tag(hashes->of[n - 1]));
+    if (match != 0) {
+        places_slot slot = line->slots[ngc_platform_lowest_bit(match) / 8];
+        ngc_platform_prefetch(self->text + slot.place - n);
+        if (places_is_pooled(slot)) {
+            ngc_platform_prefetch(places_block_of(self, slot));
+        }
+    }
+}
+
+#include "ngc_rules.h"
+
+static void followers(const ngc_cache *cache, const ngc_key *key, int32_t *tokens,
+                      int32_t *counts, size_t capacity, size_t *n_followers)
+{
+    summed_view view = C(find_view)(cache, key, NULL);
+    for (size_t i = 0; i < view.length && i < capacity; i++) {
+        ngc_pair pair = summed_view_at(view, i);
+        tokens[i] = pair.token;
+        counts[i] = pair.count;
+    }
+    *n_followers = view.length;
+}
+
+static int32_t search(const ngc_cache *cache, const ngc_key *key, int32_t token, int32_t search,
+                      size_t *length, ngc_recorder *recorder)
+{
+    summed_view view = C(find_view)(cache, key, NULL);
+    *length = view.length;
+    return view.length == 0 ? 0 : summed_view_count(view, token, search, recorder);
+}
+
+static const ngc_inside_operations inside = {.search = search};
+
+static const ngc_cache_operations operations = {
+    .destroy = destroy,
+    .clear = clear,
+    .set_buckets = set_buckets,
+    .update = update,
+    .merge = merge,
+    .insert = insert,
+    .followers = followers,
+    .facts = facts,
+    .walk = ngc_places_walk,
+    .save = ngc_places_save,
+    .sort = ngc_places_sort,
+    .save_sorted = ngc_places_save_sorted,
+    .broken = ngc_places_broken,
+    .inside = &inside,
+    .pick = {C(same_pick), C(constmap_pick), C(ngc_pick)},
+    .pick_recorded = {C(same_pick_recorded), C(constmap_pick_recorded), C(ngc_pick_recorded)},
+};
+
+ngc_status ngc_places_new(const ngc_toggles *toggles, int32_t n_min, int32_t n_max,
+                          ngc_cache **out)
+{
+    places_cache *self = calloc(1, sizeof *self);
+    if (self == NULL) {
+        return NGC_NO_MEMORY;
+    }
+    self->head.operations = &operations;
+    self->head.toggles = *toggles;
+    self->head.n_min = n_min;
+    self->head.n_max = n_max;
+    forget_blocks(self);
+    *out = &self->head;
+    return NGC_OK;
+}

@@ -1,0 +1,171 @@
+/* ngc_places.h - a cache in which an n-gram is a place in a text.
+ *
+ * The cache keeps the text it counted. An n-gram needs no key then: the tokens before a place are
+ * the n-gram, and the token at the place is a follower of it, for most n-grams the only one.
+ *
+ *     text     ... | the | cat | sat | on | the | mat | ...
+ *                                ^ place of (the, cat): its follower is "sat"
+ *
+ *     lines    64 bytes each, one table of them for each n:
+ *              | tag x 7 | reach | slot x 7 |      tag: 8 bits of the hash, 0: the slot is free
+ *     slot     u32 place | u32 count             of the only follower
+ *              u32 place | u32 1 << 31 | block   of several
+ *     block    sum | top token, its count | length, capacity | (token, count) ...  ascending
+ *
+ * A look-up reads the n-gram's home line, and the text where a tag matches. A slot that has no room
+ * at home stands in a line behind it, at most `reach` lines on (255: anywhere).
+ */
+#ifndef NGC_PLACES_H
+#define NGC_PLACES_H
+
+#include "ngc_summed.h"
+
+enum { PLACES_SLOTS = 7, PLACES_LINE_BYTES = 64, PLACES_ANYWHERE = 255, PLACES_CLASSES = 32 };
+#define PLACES_POOLED (UINT32_C(1) << 31)
+#define PLACES_NONE UINT32_MAX
+
+typedef struct places_slot {
+    uint32_t place;
+    uint32_t value;
+} places_slot;
+
+typedef struct places_line {
+    uint8_t tags[PLACES_SLOTS];
+    uint8_t reach;
+    places_slot slots[PLACES_SLOTS];
+} places_line;
+
+_Static_assert(sizeof(places_line) == PLACES_LINE_BYTES, "a line is a cache line");
+
+typedef struct places_block {
+    int64_t sum;
+    ngc_pair top;
+    uint32_t length;
+    uint32_t capacity; /* a power of two */
+    ngc_pair pairs[];
+} places_block;
+
+/* The n-grams of one size. */
+typedef struct places_table {
+    places_line *lines; /* at a multiple of 64, within `memory` */
+    void *memory;
+    size_t n_lines;
+    size_t length;
+} places_table;
+
+typedef struct places_cache {
+    ngc_cache head;
+    places_table tables[NGC_N_MAX];
+    int32_t *text;
+    size_t length_tokens;
+    size_t capacity_tokens;
+    uint64_t *pool; /* blocks, named by the word at which they begin */
+    size_t length_words;
+    size_t capacity_words;
+    uint32_t free_blocks[PLACES_CLASSES]; /* by capacity, each the first of a list */
+    int64_t n_followers;
+} places_cache;
+
+NGC_INLINE places_block *places_block_of(const places_cache *self, places_slot slot)
+{
+    return (places_block *)(void *)(self->pool + (slot.value & ~PLACES_POOLED));
+}
+
+NGC_INLINE bool places_is_pooled(places_slot slot)
+{
+    return (slot.value & PLACES_POOLED) != 0;
+}
+
+/* ---- looking up ---- */
+
+NGC_INLINE uint8_t places_tag(uint64_t hash)
+{
+    return (uint8_t)(1 + ((hash & 0xFFFF) * 255 >> 16));
+}
+
+NGC_INLINE size_t places_home(const places_table *table, uint64_t hash)
+{
+    return (size_t)ngc_platform_multiply_high(hash, table->n_lines);
+}
+
+/* The highest bit of each of the seven bytes that hold the tag, and maybe of a byte above one. */
+NGC_INLINE uint64_t places_match(const places_line *line, uint8_t tag)
+{
+    const uint64_t ones = UINT64_C(0x0001010101010101);
+    uint64_t differs = (ngc_get_uint64(line->tags) ^ tag * ones) & (ones * 0xFF);
+    return (differs - ones) & ~differs & (ones << 7);
+}
+
+NGC_INLINE bool places_is_ngram(const places_cache *self, const places_slot *slot,
+                                const int32_t *end, int32_t n)
+{
+    const int32_t *text = self->text + slot->place;
+    for (int32_t i = 1; i <= n; i++) {
+        if (text[-i] != end[-i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The slot of the n tokens before `end`, NULL if there is none. */
+NGC_INLINE places_slot *places_find(const places_cache *self, const int32_t *end, int32_t n,
+                                    uint64_t hash, ngc_recorder *recorder)
+{
+    const places_table *table = &self->tables[n - 1];
+    if (table->length == 0) {
+        return NULL;
+    }
+    uint8_t tag = places_tag(hash);
+    size_t at = places_home(table, hash);
+    size_t reach = table->lines[at].reach;
+    if (reach == PLACES_ANYWHERE) {
+        reach = table->n_lines - 1;
+    }
+    for (size_t far = 0; far <= reach; far++) {
+        places_line *line = &table->lines[at];
+        ngc_record(recorder, NGC_TOUCH_LINE, table->lines, line, sizeof *line, (int64_t)at,
+                   (int64_t)far);
+        for (uint64_t match = places_match(line, tag); match != 0; match &= match - 1) {
+            places_slot *slot = &line->slots[ngc_platform_lowest_bit(match) / 8];
+            ngc_record(recorder, NGC_TOUCH_TEXT, self->text, self->text + slot->place - n,
+                       (size_t)(n + 1) * sizeof *self->text, slot->place,
+                       self->text[slot->place]);
+            if (places_is_ngram(self, slot, end, n)) {
+                return slot;
+            }
+        }
+        at = at + 1 == table->n_lines ? 0 : at + 1;
+    }
+    return NULL;
+}
+
+NGC_INLINE summed_view places_view(const places_cache *self, const places_slot *slot,
+                                   ngc_recorder *recorder)
+{
+    if (slot == NULL) {
+        return summed_view_none();
+    }
+    if (!places_is_pooled(*slot)) {
+        ngc_pair only = {self->text[slot->place], (int32_t)slot->value};
+        return (summed_view){NULL, 1, only.count, only, slot};
+    }
+    const places_block *block = places_block_of(self, *slot);
+    ngc_record(recorder, NGC_TOUCH_TOTALS, self->pool, block, sizeof *block, 0,
+               block->top.token);
+    return (summed_view){block->pairs, block->length, block->sum, block->top, block->pairs};
+}
+
+/* ---- for the operations that stand in ngc_places_files.c ---- */
+
+void ngc_places_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_facts *facts,
+                     size_t capacity, size_t *n_written);
+ngc_status ngc_places_save(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *buffer,
+                           size_t capacity_bytes, size_t *n_written);
+ngc_status ngc_places_sort(const ngc_cache *cache, const void **places);
+ngc_status ngc_places_save_sorted(const ngc_cache *cache, const void *const *places,
+                                  size_t n_places, ngc_cursor *cursor, uint8_t *buffer,
+                                  size_t capacity_bytes, size_t *n_written);
+const char *ngc_places_broken(const ngc_cache *cache);
+
+#endif

@@ -1,0 +1,223 @@
+/* ngc_places_files.c - walking, saving and checking a cache of places; see ngc_places.h. */
+#include "ngc_bytes.h"
+#include "ngc_places.h"
+
+/* N-grams are numbered by where they stood first: 4 x place + n - 1. A cache is walked and saved in
+ * this order, which no table's size changes. */
+enum { SIZES = NGC_N_MAX };
+
+static const places_slot *slot_at(const places_cache *self, size_t number, int32_t *n)
+{
+    size_t place = number / SIZES;
+    *n = (int32_t)(number % SIZES) + 1;
+    if (place < (size_t)*n) {
+        return NULL;
+    }
+    const int32_t *end = self->text + place;
+    uint64_t hash = ngc_hash_last(end, (size_t)*n, self->head.toggles.hash).of[*n - 1];
+    const places_slot *slot = places_find(self, end, *n, hash, NULL);
+    return slot != NULL && slot->place == place ? slot : NULL;
+}
+
+/* The number of the first n-gram from one number on, and its slot; NULL if there is none. */
+static size_t next_used(const places_cache *self, size_t number, const places_slot **slot,
+                        int32_t *n)
+{
+    size_t end = self->length_tokens * SIZES;
+    for (*slot = NULL; number < end; number++) {
+        *slot = slot_at(self, number, n);
+        if (*slot != NULL) {
+            break;
+        }
+    }
+    return number;
+}
+
+void ngc_places_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_facts *facts,
+                     size_t capacity, size_t *n_written)
+{
+    const places_cache *self = (const places_cache *)cache;
+    size_t number = (size_t)(uintptr_t)cursor->at, i = 0;
+    for (; i < capacity; i++, number++) {
+        const places_slot *slot;
+        number = next_used(self, number, &slot, &facts[i].n);
+        if (slot == NULL) {
+            break;
+        }
+        summed_view view = places_view(self, slot, NULL);
+        ngc_key key = ngc_key_of(self->text + slot->place - facts[i].n, facts[i].n);
+        memcpy(facts[i].tokens, key.tokens, sizeof facts[i].tokens);
+        facts[i].n_followers = (int32_t)view.length;
+        facts[i].sum = view.sum;
+    }
+    cursor->at = (const void *)(uintptr_t)number;
+    cursor->n_done += (int64_t)i;
+    *n_written = i;
+}
+
+/* ---- llama.cpp's file ---- */
+
+static size_t record_bytes(const places_cache *self, const places_slot *slot)
+{
+    return 20 + NGC_PAIR_BYTES * places_view(self, slot, NULL).length;
+}
+
+static uint8_t *put_record(uint8_t *out, const places_cache *self, const places_slot *slot,
+                           int32_t n)
+{
+    summed_view view = places_view(self, slot, NULL);
+    ngc_key key = ngc_key_of(self->text + slot->place - n, n);
+    int32_t n_followers = (int32_t)view.length;
+    out = ngc_put_int32s(out, key.tokens, NGC_N_MAX);
+    out = ngc_put_int32s(out, &n_followers, 1);
+    for (size_t i = 0; i < view.length; i++) {
+        ngc_pair pair = summed_view_at(view, i);
+        out = ngc_put_int32s(out, &pair.token, 1);
+        out = ngc_put_int32s(out, &pair.count, 1);
+    }
+    return out;
+}
+
+ngc_status ngc_places_save(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *buffer,
+                           size_t capacity_bytes, size_t *n_written)
+{
+    const places_cache *self = (const places_cache *)cache;
+    size_t number = (size_t)(uintptr_t)cursor->at;
+    uint8_t *out = buffer;
+    const places_slot *slot;
+    int32_t n = 0;
+    for (;; number++) {
+        number = next_used(self, number, &slot, &n);
+        if (slot == NULL ||
+            record_bytes(self, slot) > capacity_bytes - (size_t)(out - buffer)) {
+            break;
+        }
+        out = put_record(out, self, slot, n);
+        cursor->n_done++;
+    }
+    if (slot != NULL && out == buffer) {
+        return NGC_SMALL_BUFFER;
+    }
+    cursor->at = (const void *)(uintptr_t)number;
+    *n_written = (size_t)(out - buffer);
+    return NGC_OK;
+}
+
+/* ---- ascending ---- */
+
+typedef struct sorted_key {
+    ngc_key key;
+    size_t number;
+} sorted_key;
+
+static int compare(const void *a, const void *b)
+{
+    return ngc_key_compare(&((const sorted_key *)a)->key, &((const sorted_key *)b)->key);
+}
+
+/* What is sorted are numbers: a slot alone does not say its n. */
+ngc_status ngc_places_sort(const ngc_cache *cache, const void **places)
+{
+    const places_cache *self = (const places_cache *)cache;
+    size_t n_grams = 0;
+    for (int i = 0; i < NGC_N_MAX; i++) {
+        n_grams += self->tables[i].length;
+    }
+    if (n_grams == 0) {
+        return NGC_OK;
+    }
+    sorted_key *keys = malloc(n_grams * sizeof *keys);
+    if (keys == NULL) {
+        return NGC_NO_MEMORY;
+    }
+    const places_slot *slot;
+    int32_t n = 0;
+    size_t number = next_used(self, 0, &slot, &n);
+    for (size_t i = 0; i < n_grams; i++) {
+        keys[i] = (sorted_key){ngc_key_of(self->text + slot->place - n, n), number};
+        number = next_used(self, number + 1, &slot, &n);
+    }
+    qsort(keys, n_grams, sizeof *keys, compare);
+    for (size_t i = 0; i < n_grams; i++) {
+        places[i] = (const void *)(uintptr_t)keys[i].number;
+    }
+    free(keys);
+    return NGC_OK;
+}
+
+ngc_status ngc_places_save_sorted(const ngc_cache *cache, const void *const *places,
+                                  size_t n_places, ngc_cursor *cursor, uint8_t *buffer,
+                                  size_t capacity_bytes, size_t *n_written)
+{
+    const places_cache *self = (const places_cache *)cache;
+    uint8_t *out = buffer;
+    size_t at = (size_t)cursor->n_done;
+    for (; at < n_places; at++) {
+        int32_t n;
+        const places_slot *slot = slot_at(self, (size_t)(uintptr_t)places[at], &n);
+        if (record_bytes(self, slot) > capacity_bytes - (size_t)(out - buffer)) {
+            break;
+        }
+        out = put_record(out, self, slot, n);
+    }
+    if (at < n_places && out == buffer) {
+        return NGC_SMALL_BUFFER;
+    }
+    cursor->n_done = (int64_t)at;
+    *n_written = (size_t)(out - buffer);
+    return NGC_OK;
+}
+
+/* ---- checking ---- */
+
+static const char *broken_followers(const places_cache *self, const places_slot *slot)
+{
+    if (!places_is_pooled(*slot)) {
+        return slot->value == 0 ? "a follower has no count" : NULL;
+    }
+    const places_block *block = places_block_of(self, *slot);
+    if (block->length == 0 || block->length > block->capacity) {
+        return "a block holds no followers, or more than it has room for";
+    }
+    int64_t sum = 0;
+    ngc_pair top = {NGC_NO_TOKEN, 0};
+    for (uint32_t i = 0; i < block->length; i++) {
+        ngc_pair pair = block->pairs[i];
+        if (pair.token < 0 || pair.count <= 0) {
+            return "a follower has a negative token or no count";
+        }
+        if (i > 0 && block->pairs[i - 1].token >= pair.token) {
+            return "followers do not ascend";
+        }
+        sum += pair.count;
+        top = pair.count > top.count ? pair : top;
+    }
+    if (sum != block->sum || top.token != block->top.token || top.count != block->top.count) {
+        return "the kept sum or the kept most frequent follower is wrong";
+    }
+    return NULL;
+}
+
+const char *ngc_places_broken(const ngc_cache *cache)
+{
+    const places_cache *self = (const places_cache *)cache;
+    size_t n_grams[NGC_N_MAX] = {0};
+    int64_t n_followers = 0;
+    const places_slot *slot;
+    int32_t n = 0;
+    for (size_t number = next_used(self, 0, &slot, &n); slot != NULL;
+         number = next_used(self, number + 1, &slot, &n)) {
+        n_grams[n - 1]++;
+        const char *reason = broken_followers(self, slot);
+        if (reason != NULL) {
+            return reason;
+        }
+        n_followers += (int64_t)places_view(self, slot, NULL).length;
+    }
+    for (int i = 0; i < NGC_N_MAX; i++) {
+        if (n_grams[i] != self->tables[i].length) {
+            return "an n-gram is not found where it stands, or stands twice";
+        }
+    }
+    return n_followers == self->n_followers ? NULL : "the number of followers is wrong";
+}
