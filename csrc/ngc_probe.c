@@ -97,7 +97,6 @@ static void count(ngc_probe *probe, int32_t what)
     case NGC_TOUCH_SLOT:
     case NGC_TOUCH_CELL:
     case NGC_TOUCH_LINE:
-    case NGC_TOUCH_TEXT:
         probe->visited_nodes++;
         break;
     case NGC_TOUCH_SCANNED:

@@ -435,14 +435,14 @@ def test_full_counts_come_back_exactly(name: str, tmp_path: Path) -> None:
         for _ in each_failure(fails, lambda: cache.update(TEXT)):
             n_updates += 1
             assert counts(cache) == before
-        assert n_updates > 5
+        assert n_updates > (1 if toggles.outer == "places" else 5)
         updated = counts(cache)
         assert updated[1,][2] == updated[2,][3] == updated[1,][9] == full
         n_merges = 0
         for _ in each_failure(fails, lambda: cache.merge(added)):
             n_merges += 1
             assert counts(cache) == updated
-        assert n_merges > 1
+        assert n_merges >= 1
         assert counts(cache)[7,] == {8: full}
         cache.validate()
 

@@ -622,7 +622,7 @@ def test_the_figures_of_lesson_03() -> None:
 def test_rows_add_up_to_what_the_probe_counts() -> None:
     """The copies told by the trace are those that the engine's counter and allocator saw."""
     ready = EXAMPLES["recipe"]
-    text, static, dynamic = copying._caches(ready, copying.COPYING)
+    text, static, dynamic = copying.example_caches(ready, copying.COPYING)
     with ng.Drafter(copying.COPYING, static=static, dynamic=dynamic) as drafter:
         drafter.feed(text[:1])
         for token, at in zip(text[1:], range(1, len(text)), strict=True):
