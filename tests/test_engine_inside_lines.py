@@ -64,7 +64,7 @@ def test_the_way_of_one_guess(stage: str) -> None:
         drafter.feed([1, 2, 3, 9, 5, 1, 2, 3, 8, 7, 1, 2])
         step = drafter.step(1)[0]
         lines = inside.cache_lines(drafter, 1)
-    looked_up = [touch for touch in lines.read() if touch.what in VISITED + ("bucket",)]
+    looked_up = [touch for touch in lines.read() if touch.what in (*VISITED, "bucket")]
     places = list(dict.fromkeys((touch.cache, touch.n) for touch in looked_up))
     assert [(row.cache, row.n, row.passes) for row in step.rows] == [
         ("context", 4, False),
