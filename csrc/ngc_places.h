@@ -88,12 +88,13 @@ NGC_INLINE size_t places_home(const places_table *table, uint64_t hash)
     return (size_t)ngc_platform_multiply_high(hash, table->n_lines);
 }
 
-/* The highest bit of each of the seven bytes that hold the tag, and maybe of a byte above one. */
+/* The highest bit of each of the seven bytes that hold the tag, and of no other: a free slot names
+ * no place. (The shorter sum without a mask would let a borrow mark the byte above one, too.) */
 NGC_INLINE uint64_t places_match(const places_line *line, uint8_t tag)
 {
-    const uint64_t ones = UINT64_C(0x0001010101010101);
+    const uint64_t ones = UINT64_C(0x0001010101010101), low = ones * 0x7F;
     uint64_t differs = (ngc_get_uint64(line->tags) ^ tag * ones) & (ones * 0xFF);
-    return (differs - ones) & ~differs & (ones << 7);
+    return ~(((differs & low) + low) | differs | low) & (ones << 7);
 }
 
 NGC_INLINE bool places_is_ngram(const places_cache *self, const places_slot *slot,
