@@ -128,6 +128,6 @@ def test_a_text_of_the_readers_own(open_notebook: Open) -> None:
     assert "three words" in lesson.find(".ask .line.no").inner_text()
     field.fill("a <b>b</b> 👩‍👧 a <b>b</b> c")
     field.press("Control+Enter")
-    assert lesson.find(".ask .line.yes").inner_text().startswith("4 2-grams")
+    assert lesson.find(".ask .line.yes").inner_text().startswith("3 2-grams with 4 followers")
     assert "In your text" in text(lesson, ".inside .words")
     assert "In your text" in told(lesson)

@@ -15,6 +15,7 @@ Open = Callable[..., Lesson]
 SHOW = "from ngram_core.views import Live; live = Live(); live.show()"
 
 SMALL = """
+from ngram_core import STAGES
 from ngram_core.lesson.experiment import Experiment
 from ngram_core.lesson.material import python_material
 from ngram_core.views import Live
@@ -165,7 +166,7 @@ def test_all_switches_with_keys_alone(
     press(".opener button", "Enter")
     lesson.find("[data-toggle=outer]")
     assert page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
-    assert page.locator(".presets button:visible").count() == 6
+    assert page.locator(".presets button:visible").count() == len(STAGES)
 
     press("[data-toggle=followers] input >> nth=0", "ArrowRight")
     setting("upstream + sorted arrays + smaller id")
