@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from ngram_core.toggles import STAGES
+
 from .lesson import App, Lesson
 
 Open = Callable[..., Lesson]
@@ -15,7 +17,6 @@ Open = Callable[..., Lesson]
 SHOW = "from ngram_core.views import Live; live = Live(); live.show()"
 
 SMALL = """
-from ngram_core import STAGES
 from ngram_core.lesson.experiment import Experiment
 from ngram_core.lesson.material import python_material
 from ngram_core.views import Live

@@ -20,7 +20,7 @@ export function inside(model, root, { name, picture, ask }) {
 }
 
 function begun(model, root, name, picture, asked) {
-  let doc = null;
+  let story, doc = null;
   let chosen = [];
   let at = 0;
   let drawn = null;
@@ -49,7 +49,8 @@ function begun(model, root, name, picture, asked) {
   root.append(frame);
 
   function read() {
-    doc = JSON.parse(model.get("story"));
+    story = model.get("story");
+    doc = JSON.parse(story);
     drawn = picture(doc);
     stage.replaceChildren(drawn.node);
     title.textContent = doc.title;
@@ -86,6 +87,7 @@ function begun(model, root, name, picture, asked) {
   }
 
   function placed() {
+    if (story !== model.get("story")) read(); // a place in it may be told first
     const place = model.get("place");
     chosen = place.slice(0, -1);
     at = Math.max(0, Math.min(now().steps.length - 1, place.at(-1)));
