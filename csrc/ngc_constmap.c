@@ -482,13 +482,6 @@ typedef struct builder {
     size_t bytes; /* of each array */
 } builder;
 
-static int compare_pairs(const void *a, const void *b)
-{
-    int32_t left = ((const ngc_pair *)a)->token;
-    int32_t right = ((const ngc_pair *)b)->token;
-    return (left > right) - (left < right);
-}
-
 /* Copies the followers of one 2-gram behind those already there, ascending. */
 static void take_followers(const ngc_cache *source, const ngc_key *key, ngc_pair *pairs,
                            int32_t *tokens, int32_t *counts, size_t length)
@@ -498,7 +491,7 @@ static void take_followers(const ngc_cache *source, const ngc_key *key, ngc_pair
     for (size_t i = 0; i < length; i++) {
         pairs[i] = (ngc_pair){tokens[i], counts[i]};
     }
-    qsort(pairs, length, sizeof *pairs, compare_pairs);
+    qsort(pairs, length, sizeof *pairs, ngc_pair_compare);
 }
 
 static ngc_status gather(const ngc_cache *source, ngc_pair *pairs, builder *builder,
@@ -581,7 +574,7 @@ static ngc_status gather_counts(const ngc_counts *counts, ngc_pair *pairs, build
         }
         memcpy(pairs + start, counts->pairs + start, length * sizeof *pairs);
         if (length > 1) {
-            qsort(pairs + start, length, sizeof *pairs, compare_pairs);
+            qsort(pairs + start, length, sizeof *pairs, ngc_pair_compare);
         }
         builder->hashes[gram] = key_hash(counts->keys[gram][0], counts->keys[gram][1]);
         builder->values[gram] = (uint64_t)start << LENGTH_BITS | length;

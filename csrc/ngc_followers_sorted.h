@@ -105,13 +105,6 @@ NGC_INLINE ngc_status sorted_followers_add(ngc_allocator *allocator, sorted_foll
     return NGC_OK;
 }
 
-static int sorted_followers_compare(const void *a, const void *b)
-{
-    int32_t left = ((const ngc_pair *)a)->token;
-    int32_t right = ((const ngc_pair *)b)->token;
-    return (left > right) - (left < right);
-}
-
 /* Fills an empty array from the pairs of a file, whatever their order. */
 static inline ngc_status sorted_followers_take(ngc_allocator *allocator, sorted_followers *f,
                                                const uint8_t *pairs, size_t n_pairs)
@@ -124,22 +117,7 @@ static inline ngc_status sorted_followers_take(ngc_allocator *allocator, sorted_
         return NGC_NO_MEMORY;
     }
     f->capacity = f->length = (uint32_t)n_pairs;
-    bool ascends = true;
-    for (size_t i = 0; i < n_pairs; i++) {
-        f->pairs[i].token = ngc_get_int32(pairs + NGC_PAIR_BYTES * i);
-        f->pairs[i].count = ngc_get_int32(pairs + NGC_PAIR_BYTES * i + 4);
-        ascends = ascends && (i == 0 || f->pairs[i - 1].token < f->pairs[i].token);
-    }
-    if (ascends) {
-        return NGC_OK;
-    }
-    qsort(f->pairs, n_pairs, sizeof *f->pairs, sorted_followers_compare);
-    for (size_t i = 1; i < n_pairs; i++) {
-        if (f->pairs[i - 1].token == f->pairs[i].token) {
-            return NGC_DUPLICATE;
-        }
-    }
-    return NGC_OK;
+    return ngc_pairs_take(f->pairs, pairs, n_pairs);
 }
 
 /* Takes a token out that is there. */

@@ -214,26 +214,36 @@ static void hash_keys(const int32_t *ngrams, size_t n_keys, uint64_t *hashes)
     }
 }
 
-ngc_status ngc_fuse_peeling(const int32_t *ngrams, const uint64_t *values, size_t n_keys,
-                            ngc_peeling *peeling, uint32_t *cells, ngc_peel_step *peeled,
-                            ngc_assign_step *assigned, uint64_t *data, uint64_t *checks,
-                            size_t n_cells)
+/* The shape of a map of these keys, as far as it is known before a seed is tried. */
+static ngc_status shape_of(const int32_t *ngrams, size_t n_keys, ngc_fuse *fuse,
+                           ngc_peeling *peeling)
 {
     memset(peeling, 0, sizeof *peeling);
     if (n_keys < 1 || n_keys > NGC_MOST_PEELED) {
         return NGC_BAD_ARGUMENT;
     }
-    ngc_fuse fuse;
     ngc_status status = ngc_check_tokens(ngrams, 2 * n_keys);
     if (status == NGC_OK) {
-        status = ngc_fuse_shape(n_keys, &fuse);
+        status = ngc_fuse_shape(n_keys, fuse);
     }
+    if (status == NGC_OK) {
+        peeling->segment_length = fuse->segment_length;
+        peeling->segment_count = fuse->segment_count;
+        peeling->n_cells = fuse->data_len;
+    }
+    return status;
+}
+
+ngc_status ngc_fuse_peeling(const int32_t *ngrams, const uint64_t *values, size_t n_keys,
+                            ngc_peeling *peeling, uint32_t *cells, ngc_peel_step *peeled,
+                            ngc_assign_step *assigned, uint64_t *data, uint64_t *checks,
+                            size_t n_cells)
+{
+    ngc_fuse fuse;
+    ngc_status status = shape_of(ngrams, n_keys, &fuse, peeling);
     if (status != NGC_OK) {
         return status;
     }
-    peeling->segment_length = fuse.segment_length;
-    peeling->segment_count = fuse.segment_count;
-    peeling->n_cells = fuse.data_len;
     if (n_cells < fuse.data_len) {
         return NGC_SMALL_BUFFER;
     }
@@ -258,14 +268,11 @@ ngc_status ngc_fuse_attempt(const int32_t *ngrams, size_t n_keys, int32_t nth,
                             ngc_peeling *peeling, uint32_t *cells)
 {
     memset(peeling, 0, sizeof *peeling);
-    if (n_keys < 1 || n_keys > NGC_MOST_PEELED || nth < 1 || nth > NGC_FUSE_ATTEMPTS) {
+    if (nth < 1 || nth > NGC_FUSE_ATTEMPTS) {
         return NGC_BAD_ARGUMENT;
     }
     ngc_fuse fuse;
-    ngc_status status = ngc_check_tokens(ngrams, 2 * n_keys);
-    if (status == NGC_OK) {
-        status = ngc_fuse_shape(n_keys, &fuse);
-    }
+    ngc_status status = shape_of(ngrams, n_keys, &fuse, peeling);
     if (status != NGC_OK) {
         return status;
     }
@@ -275,11 +282,8 @@ ngc_status ngc_fuse_attempt(const int32_t *ngrams, size_t n_keys, int32_t nth,
     }
     hash_keys(ngrams, n_keys, hashes);
     fuse.seed = ngc_fuse_seed(nth);
-    *peeling = (ngc_peeling){.seed = fuse.seed,
-                             .segment_length = fuse.segment_length,
-                             .segment_count = fuse.segment_count,
-                             .n_cells = fuse.data_len,
-                             .n_attempts = nth};
+    peeling->seed = fuse.seed;
+    peeling->n_attempts = nth;
     fill_cells(&fuse, hashes, cells);
     free(hashes);
     return NGC_OK;

@@ -11,6 +11,7 @@
  */
 #include "ngc_counter.h"
 #include "ngc_packed_cache.h"
+#include "ngc_slice.h"
 
 enum {
     ALIGNMENT = 64,
@@ -86,18 +87,11 @@ static packed_place place_of(const ngc_packed_builder *self, size_t gram)
     return packed_place_of(&self->head.layout, self->head.n_homes, key[0], key[1]);
 }
 
-static int compare_pairs(const void *a, const void *b)
-{
-    int32_t left = ((const ngc_pair *)a)->token;
-    int32_t right = ((const ngc_pair *)b)->token;
-    return (left > right) - (left < right);
-}
-
 /* Most rows are short: for them a plain insertion is much faster than the library's sort. */
 static void sort_row(ngc_pair *row, size_t length)
 {
     if (length > 24) {
-        qsort(row, length, sizeof *row, compare_pairs);
+        qsort(row, length, sizeof *row, ngc_pair_compare);
         return;
     }
     for (size_t i = 1; i < length; i++) {

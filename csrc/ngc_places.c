@@ -1,16 +1,10 @@
-/* ngc_places.c - counting into a cache of places, merging, and the draft rule over it; see
- * ngc_places.h.
+/* ngc_places.c - counting into a cache of places, and merging; see ngc_places.h.
  *
  * Counting and merging first make room for all that is new, with counts of 0, and then count,
  * which cannot fail. Where memory runs out, what has a count of 0 is taken out again, and the cache
  * is as it was.
  */
-#include "ngc_constmap.h"
-#include "ngc_inside.h"
-#include "ngc_names.h"
-#include "ngc_packed.h"
 #include "ngc_places.h"
-#include "ngc_scan.h"
 
 enum {
     FIRST_TOKENS = 64,
@@ -103,14 +97,14 @@ NGC_INLINE places_slot *put(places_table *table, uint64_t hash, places_slot slot
 static ngc_status reserve_slots(places_cache *self, int32_t n, size_t n_more)
 {
     places_table *table = &self->tables[n - 1];
-    size_t needed = (table->length + n_more) / (PLACES_SLOTS * 4) * 5 + 5;
     if ((table->length + n_more) * 5 <= table->n_lines * PLACES_SLOTS * 4) {
         return NGC_OK;
     }
+    size_t needed = (table->length + n_more) / (PLACES_SLOTS * 4) * 5 + 5;
     size_t n_lines = table->n_lines + table->n_lines / 2 + 1;
+    n_lines = n_more > 1 && n_lines < needed ? needed : n_lines;
     places_table bigger;
-    ngc_status status =
-        new_table(&self->head.allocator, n_lines < needed && n_more > 1 ? needed : n_lines, &bigger);
+    ngc_status status = new_table(&self->head.allocator, n_lines, &bigger);
     if (status != NGC_OK) {
         return status;
     }
@@ -176,13 +170,12 @@ static void free_block(places_cache *self, uint32_t at)
     *first = at;
 }
 
-static void put_pair(places_cache *self, places_block *block, size_t at, ngc_pair pair)
+static void put_pair(places_block *block, size_t at, ngc_pair pair)
 {
     memmove(&block->pairs[at + 1], &block->pairs[at],
             (block->length - at) * sizeof *block->pairs);
     block->pairs[at] = pair;
     block->length++;
-    (void)self;
 }
 
 /* Gives a slot with one follower a block for it and one more. */
@@ -240,7 +233,7 @@ NGC_INLINE ngc_status ensure(places_cache *self, places_slot *slot, int32_t toke
         }
         block = places_block_of(self, *slot);
     }
-    put_pair(self, block, *at, (ngc_pair){token, 0});
+    put_pair(block, *at, (ngc_pair){token, 0});
     self->n_followers++;
     return NGC_OK;
 }
@@ -402,7 +395,7 @@ static ngc_status append(places_cache *self, const int32_t *text, size_t length_
     return NGC_OK;
 }
 
-static ngc_status update(ngc_cache *cache, const int32_t *text, size_t length_tokens,
+ngc_status ngc_places_update(ngc_cache *cache, const int32_t *text, size_t length_tokens,
                          size_t n_new_tokens)
 {
     places_cache *self = (places_cache *)cache;
@@ -540,7 +533,7 @@ static size_t n_grams_of(const places_cache *self)
     return n_grams;
 }
 
-static ngc_status merge(ngc_cache *cache, const ngc_cache *added)
+ngc_status ngc_places_merge(ngc_cache *cache, const ngc_cache *added)
 {
     places_cache *self = (places_cache *)cache;
     const places_cache *from = (const places_cache *)added;
@@ -585,38 +578,18 @@ static ngc_status merge(ngc_cache *cache, const ngc_cache *added)
 
 /* ---- from a file ---- */
 
-static int compare_pairs(const void *a, const void *b)
-{
-    int32_t left = ((const ngc_pair *)a)->token, right = ((const ngc_pair *)b)->token;
-    return (left > right) - (left < right);
-}
-
 /* Fills a block with the pairs of a file, whatever their order. */
 static ngc_status take_pairs(places_block *block, const uint8_t *pairs, size_t n_pairs)
 {
-    bool ascends = true;
+    ngc_status status = ngc_pairs_take(block->pairs, pairs, n_pairs);
     block->length = (uint32_t)n_pairs;
     for (size_t i = 0; i < n_pairs; i++) {
-        ngc_pair pair = {ngc_get_int32(pairs + NGC_PAIR_BYTES * i),
-                         ngc_get_int32(pairs + NGC_PAIR_BYTES * i + 4)};
-        ascends = ascends && (i == 0 || block->pairs[i - 1].token < pair.token);
-        block->pairs[i] = pair;
-        block->sum += pair.count;
-        if (pair.count > block->top.count ||
-            (pair.count == block->top.count && pair.token < block->top.token)) {
-            block->top = pair;
+        block->sum += block->pairs[i].count;
+        if (block->pairs[i].count > block->top.count) { /* the first of equals */
+            block->top = block->pairs[i];
         }
     }
-    if (ascends) {
-        return NGC_OK;
-    }
-    qsort(block->pairs, n_pairs, sizeof *block->pairs, compare_pairs);
-    for (size_t i = 1; i < n_pairs; i++) {
-        if (block->pairs[i - 1].token == block->pairs[i].token) {
-            return NGC_DUPLICATE;
-        }
-    }
-    return NGC_OK;
+    return status;
 }
 
 /* The block for the pairs of a file, as a slot's value; a single follower's count is that. */
@@ -643,7 +616,7 @@ static ngc_status value_of(places_cache *self, const uint8_t *pairs, size_t n_pa
     return status;
 }
 
-static ngc_status insert(ngc_cache *cache, const ngc_key *key, const uint8_t *pairs,
+ngc_status ngc_places_insert(ngc_cache *cache, const ngc_key *key, const uint8_t *pairs,
                          size_t n_pairs)
 {
     places_cache *self = (places_cache *)cache;
@@ -683,7 +656,7 @@ static void forget_blocks(places_cache *self)
     }
 }
 
-static void clear(ngc_cache *cache)
+void ngc_places_clear(ngc_cache *cache)
 {
     places_cache *self = (places_cache *)cache;
     for (int i = 0; i < NGC_N_MAX; i++) {
@@ -698,7 +671,7 @@ static void clear(ngc_cache *cache)
     forget_blocks(self);
 }
 
-static void destroy(ngc_cache *cache)
+void ngc_places_destroy(ngc_cache *cache)
 {
     places_cache *self = (places_cache *)cache;
     ngc_allocator *allocator = &cache->allocator;
@@ -711,15 +684,7 @@ static void destroy(ngc_cache *cache)
     free(self);
 }
 
-/* There is no order to come back to. */
-static ngc_status set_buckets(ngc_cache *cache, size_t n_buckets)
-{
-    (void)cache;
-    (void)n_buckets;
-    return NGC_OK;
-}
-
-static void facts(const ngc_cache *cache, ngc_cache_facts *facts)
+void ngc_places_facts(const ngc_cache *cache, ngc_cache_facts *facts)
 {
     const places_cache *self = (const places_cache *)cache;
     for (int i = 0; i < NGC_N_MAX; i++) {
@@ -730,106 +695,6 @@ static void facts(const ngc_cache *cache, ngc_cache_facts *facts)
     facts->n_followers = self->n_followers;
 }
 
-/* ---- the rule ---- */
-
-#define OUTER places
-#define FOLLOWERS summed
-#define VIEW summed
-
-NGC_INLINE summed_view C(find_view)(const ngc_cache *cache, const ngc_key *key,
-                                    ngc_recorder *recorder)
-{
-    const places_cache *self = (const places_cache *)cache;
-    int32_t n = ngc_key_length(key);
-    const int32_t *end = key->tokens + n;
-    uint64_t hash = ngc_hash_last(end, (size_t)n, cache->toggles.hash).of[n - 1];
-    return places_view(self, places_find(self, end, n, hash, recorder), recorder);
-}
-
-NGC_INLINE ngc_hashes C(hash_last)(const ngc_toggles *toggles, const int32_t *end,
-                                   size_t length_tokens)
-{
-    return ngc_hash_last(end, length_tokens, toggles->hash);
-}
-
-NGC_INLINE summed_view C(find_last)(const ngc_cache *cache, const int32_t *end, int32_t n,
-                                    const ngc_hashes *hashes, ngc_recorder *recorder)
-{
-    const places_cache *self = (const places_cache *)cache;
-    return places_view(self, places_find(self, end, n, hashes->of[n - 1], recorder), recorder);
-}
-
-NGC_INLINE void C(prefetch_last)(const ngc_cache *cache, int32_t n, const ngc_hashes *hashes)
-{
-    const places_table *table = &((const places_cache *)cache)->tables[n - 1];
-    if (table->length > 0) {
-        ngc_platform_prefetch(&table->lines[places_home(table, hashes->of[n - 1])]);
-    }
-}
-
-/* When that line has come: what its slot names. */
-NGC_INLINE void C(prefetch_followers)(const ngc_cache *cache, int32_t n,
-                                      const ngc_hashes *hashes)
-{
-    const places_cache *self = (const places_cache *)cache;
-    const places_table *table = &self->tables[n - 1];
-    if (table->length == 0) {
-        return;
-    }
-    const places_line *line = &table->lines[places_home(table, hashes->of[n - 1])];
-    uint64_t match = places_match(line, places_tag(hashes->of[n - 1]));
-    if (match != 0) {
-        places_slot slot = line->slots[ngc_platform_lowest_bit(match) / 8];
-        ngc_platform_prefetch(self->text + slot.place - n);
-        if (places_is_pooled(slot)) {
-            ngc_platform_prefetch(places_block_of(self, slot));
-        }
-    }
-}
-
-#include "ngc_rules.h"
-
-static void followers(const ngc_cache *cache, const ngc_key *key, int32_t *tokens,
-                      int32_t *counts, size_t capacity, size_t *n_followers)
-{
-    summed_view view = C(find_view)(cache, key, NULL);
-    for (size_t i = 0; i < view.length && i < capacity; i++) {
-        ngc_pair pair = summed_view_at(view, i);
-        tokens[i] = pair.token;
-        counts[i] = pair.count;
-    }
-    *n_followers = view.length;
-}
-
-static int32_t search(const ngc_cache *cache, const ngc_key *key, int32_t token, int32_t search,
-                      size_t *length, ngc_recorder *recorder)
-{
-    summed_view view = C(find_view)(cache, key, NULL);
-    *length = view.length;
-    return view.length == 0 ? 0 : summed_view_count(view, token, search, recorder);
-}
-
-static const ngc_inside_operations inside = {.search = search};
-
-static const ngc_cache_operations operations = {
-    .destroy = destroy,
-    .clear = clear,
-    .set_buckets = set_buckets,
-    .update = update,
-    .merge = merge,
-    .insert = insert,
-    .followers = followers,
-    .facts = facts,
-    .walk = ngc_places_walk,
-    .save = ngc_places_save,
-    .sort = ngc_places_sort,
-    .save_sorted = ngc_places_save_sorted,
-    .broken = ngc_places_broken,
-    .inside = &inside,
-    .pick = {C(same_pick), C(constmap_pick), C(ngc_pick)},
-    .pick_recorded = {C(same_pick_recorded), C(constmap_pick_recorded), C(ngc_pick_recorded)},
-};
-
 ngc_status ngc_places_new(const ngc_toggles *toggles, int32_t n_min, int32_t n_max,
                           ngc_cache **out)
 {
@@ -837,7 +702,7 @@ ngc_status ngc_places_new(const ngc_toggles *toggles, int32_t n_min, int32_t n_m
     if (self == NULL) {
         return NGC_NO_MEMORY;
     }
-    self->head.operations = &operations;
+    self->head.operations = &ngc_places_operations;
     self->head.toggles = *toggles;
     self->head.n_min = n_min;
     self->head.n_max = n_max;

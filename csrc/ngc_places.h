@@ -157,7 +157,20 @@ NGC_INLINE summed_view places_view(const places_cache *self, const places_slot *
     return (summed_view){block->pairs, block->length, block->sum, block->top, block->pairs};
 }
 
-/* ---- for the operations that stand in ngc_places_files.c ---- */
+/* ---- operations: counting and merging (ngc_places.c) ---- */
+
+extern const ngc_cache_operations ngc_places_operations; /* ngc_places_rule.c */
+
+ngc_status ngc_places_update(ngc_cache *cache, const int32_t *text, size_t length_tokens,
+                             size_t n_new_tokens);
+ngc_status ngc_places_merge(ngc_cache *cache, const ngc_cache *added);
+ngc_status ngc_places_insert(ngc_cache *cache, const ngc_key *key, const uint8_t *pairs,
+                             size_t n_pairs);
+void ngc_places_clear(ngc_cache *cache);
+void ngc_places_destroy(ngc_cache *cache);
+void ngc_places_facts(const ngc_cache *cache, ngc_cache_facts *facts);
+
+/* ---- walking, saving, checking (ngc_places_files.c) ---- */
 
 void ngc_places_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_facts *facts,
                      size_t capacity, size_t *n_written);

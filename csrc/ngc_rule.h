@@ -308,7 +308,8 @@ NGC_INLINE ngc_status R(settle)(const ngc_view *view, const ngc_best *top, VIEW_
         own *= top->token == heaviest.token ? most
                                             : R(weight)(view, tail, top->token, recorder);
     }
-    *settled = own > rest * most || R(beats_all)(view, own, most, top->token, followers, tail, recorder);
+    *settled = own > rest * most ||
+               R(beats_all)(view, own, most, top->token, followers, tail, recorder);
     return NGC_OK;
 }
 

@@ -29,38 +29,22 @@ typedef struct ngc_scoring {
 
 /* The follower with the highest score, the first of equals, and the sum of all counts. `row` and
  * `recorder` are NULL where nothing is recorded. */
-typedef ngc_best ngc_scan_chained_chained_t(chained_view followers, chained_view weights,
-                                            const ngc_scoring *scoring, ngc_row *row,
-                                            ngc_recorder *recorder);
-typedef ngc_best ngc_scan_chained_slice_t(chained_view followers, slice_view weights,
-                                          const ngc_scoring *scoring, ngc_row *row,
-                                          ngc_recorder *recorder);
-typedef ngc_best ngc_scan_slice_slice_t(slice_view followers, slice_view weights,
-                                        const ngc_scoring *scoring, ngc_row *row,
-                                        ngc_recorder *recorder);
-typedef ngc_best ngc_scan_chained_packed_t(chained_view followers, packed_view weights,
-                                           const ngc_scoring *scoring, ngc_row *row,
-                                           ngc_recorder *recorder);
-typedef ngc_best ngc_scan_slice_packed_t(slice_view followers, packed_view weights,
-                                         const ngc_scoring *scoring, ngc_row *row,
-                                         ngc_recorder *recorder);
-typedef ngc_best ngc_scan_summed_slice_t(summed_view followers, slice_view weights,
-                                         const ngc_scoring *scoring, ngc_row *row,
-                                         ngc_recorder *recorder);
-typedef ngc_best ngc_scan_summed_packed_t(summed_view followers, packed_view weights,
-                                          const ngc_scoring *scoring, ngc_row *row,
-                                          ngc_recorder *recorder);
-typedef ngc_best ngc_scan_summed_summed_t(summed_view followers, summed_view weights,
-                                          const ngc_scoring *scoring, ngc_row *row,
-                                          ngc_recorder *recorder);
-ngc_scan_chained_chained_t ngc_scan_chained_chained, ngc_scan_chained_chained_recorded;
-ngc_scan_chained_slice_t ngc_scan_chained_slice, ngc_scan_chained_slice_recorded;
-ngc_scan_slice_slice_t ngc_scan_slice_slice, ngc_scan_slice_slice_recorded;
-ngc_scan_chained_packed_t ngc_scan_chained_packed, ngc_scan_chained_packed_recorded;
-ngc_scan_slice_packed_t ngc_scan_slice_packed, ngc_scan_slice_packed_recorded;
-ngc_scan_summed_slice_t ngc_scan_summed_slice, ngc_scan_summed_slice_recorded;
-ngc_scan_summed_packed_t ngc_scan_summed_packed, ngc_scan_summed_packed_recorded;
-ngc_scan_summed_summed_t ngc_scan_summed_summed, ngc_scan_summed_summed_recorded;
+#define NGC_SCAN(VIEW, WEIGHTS)                                                                    \
+    ngc_best ngc_scan_##VIEW##_##WEIGHTS(VIEW##_view followers, WEIGHTS##_view weights,            \
+                                         const ngc_scoring *scoring, ngc_row *row,                 \
+                                         ngc_recorder *recorder);                                  \
+    ngc_best ngc_scan_##VIEW##_##WEIGHTS##_recorded(VIEW##_view followers, WEIGHTS##_view weights, \
+                                                    const ngc_scoring *scoring, ngc_row *row,      \
+                                                    ngc_recorder *recorder);
+NGC_SCAN(chained, chained)
+NGC_SCAN(chained, slice)
+NGC_SCAN(chained, packed)
+NGC_SCAN(slice, slice)
+NGC_SCAN(slice, packed)
+NGC_SCAN(summed, slice)
+NGC_SCAN(summed, packed)
+NGC_SCAN(summed, summed)
+#undef NGC_SCAN
 
 /* The follower with the highest count and the sum: the static fallback, and the check before
  * scoring. */

@@ -16,6 +16,7 @@
 #ifndef NGC_SLICE_H
 #define NGC_SLICE_H
 
+#include "ngc_bytes.h"
 #include "ngc_internal.h"
 #include "ngc_simd.h"
 
@@ -23,6 +24,36 @@ typedef struct ngc_slice {
     const ngc_pair *pairs; /* NULL: there is none */
     size_t length;
 } ngc_slice;
+
+/* ---- making ---- */
+
+static inline int ngc_pair_compare(const void *a, const void *b)
+{
+    int32_t left = ((const ngc_pair *)a)->token;
+    int32_t right = ((const ngc_pair *)b)->token;
+    return (left > right) - (left < right);
+}
+
+/* Reads the pairs of a file, whatever their order, into an array of as many: ascending. */
+static inline ngc_status ngc_pairs_take(ngc_pair *array, const uint8_t *pairs, size_t n_pairs)
+{
+    bool ascends = true;
+    for (size_t i = 0; i < n_pairs; i++) {
+        array[i].token = ngc_get_int32(pairs + NGC_PAIR_BYTES * i);
+        array[i].count = ngc_get_int32(pairs + NGC_PAIR_BYTES * i + 4);
+        ascends = ascends && (i == 0 || array[i - 1].token < array[i].token);
+    }
+    if (ascends) {
+        return NGC_OK;
+    }
+    qsort(array, n_pairs, sizeof *array, ngc_pair_compare);
+    for (size_t i = 1; i < n_pairs; i++) {
+        if (array[i - 1].token == array[i].token) {
+            return NGC_DUPLICATE;
+        }
+    }
+    return NGC_OK;
+}
 
 /* ---- searching ---- */
 
