@@ -71,23 +71,23 @@ _ALL = (
         "outer",
         "Outer table",
         "structure",
-        "Where an n-gram is found: nodes in chains, or slots in a row.",
+        "Where an n-gram is found: nodes in chains, slots in a row, or places in a text.",
         {
             "chained": ("chained", "chained table"),
             "segmented": ("segmented", "segmented table"),
             "dense": ("dense", "dense table"),
-            "places": ("places in a text", "places"),
+            "places": ("places", "places"),
         },
     ),
     Switch(
         "followers",
         "Followers",
         "structure",
-        "What stands behind an n-gram: a small hash map, or an array in token order.",
+        "Behind an n-gram: a small hash map, an array in token order, or one with its sum.",
         {
             "chained": ("hash map", "hash maps"),
             "sorted": ("sorted array", "sorted arrays"),
-            "summed": ("array with its sum", "summed arrays"),
+            "summed": ("summed", "summed arrays"),
         },
     ),
     Switch(

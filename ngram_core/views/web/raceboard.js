@@ -106,7 +106,7 @@ function stages(ask) {
     node: el("div", { class: "row" }, node),
     show: (doc) => {
       if (node.childElementCount !== doc.stages.length + 1) {
-        node.replaceChildren(el("small", {}, "In the race, each adds one idea:"),
+        node.replaceChildren(el("small", {}, "In the race, each built on the one before:"),
           ...doc.stages.map(([name]) => el("button", { type: "button", ...OWN_KEYS, onclick: () => ask("stage", name) }, name)));
       }
       doc.stages.forEach(([, on], i) => node.children[i + 1].setAttribute("aria-pressed", String(on)));

@@ -141,12 +141,12 @@ function several(given, ask) {
 
 /** Those in front, the one in hand, and, with the switches open, all. */
 function presets(model, ask) {
-  const node = el("div", { class: "presets", role: "group", "aria-label": "Stages, each adds one idea" });
+  const node = el("div", { class: "presets", role: "group", "aria-label": "Stages, each built on the one before" });
   return {
     node,
     show: (doc) => {
       if (node.childElementCount !== doc.presets.length + 1) {
-        node.replaceChildren(el("small", {}, "Stages, each adds one idea:"),
+        node.replaceChildren(el("small", {}, "Stages, each built on the one before:"),
           ...doc.presets.map(([name]) => el("button", { type: "button", ...OWN_KEYS, onclick: () => ask("preset", name) }, name)));
       }
       doc.presets.forEach(([, on, ahead], i) => {
