@@ -475,6 +475,9 @@ static size_t next_batch(const places_cache *self, const places_cache *from, int
 /* Takes back what a merge put in, up to all of one size. */
 static void withdraw_all(places_cache *self, const places_cache *from, int32_t n)
 {
+    if (self->tables[n - 1].length == 0) {
+        return; /* there may be no table yet */
+    }
     for (size_t number = 0;;) {
         batch batch;
         number = next_batch(self, from, n, number, &batch);

@@ -33,6 +33,12 @@ static size_t next_used(const places_cache *self, size_t number, const places_sl
     return number;
 }
 
+/* A walk that has passed nothing has not begun: what is counted before it goes on it will see. */
+static void suspend(ngc_cursor *cursor, size_t number)
+{
+    cursor->at = cursor->n_done == 0 ? NULL : (const void *)(uintptr_t)number;
+}
+
 void ngc_places_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_facts *facts,
                      size_t capacity, size_t *n_written)
 {
@@ -50,8 +56,8 @@ void ngc_places_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_facts
         facts[i].n_followers = (int32_t)view.length;
         facts[i].sum = view.sum;
     }
-    cursor->at = (const void *)(uintptr_t)number;
     cursor->n_done += (int64_t)i;
+    suspend(cursor, number);
     *n_written = i;
 }
 
@@ -98,7 +104,7 @@ ngc_status ngc_places_save(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *
     if (slot != NULL && out == buffer) {
         return NGC_SMALL_BUFFER;
     }
-    cursor->at = (const void *)(uintptr_t)number;
+    suspend(cursor, number);
     *n_written = (size_t)(out - buffer);
     return NGC_OK;
 }
