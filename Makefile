@@ -1,5 +1,5 @@
 # Two commands for everyone:   make lab     make test
-# For us:   make check   make soak   make bench   make pictures   make docs   make offline   make clean
+# For us:   make check   make soak   make bench   make pictures   make copies   make docs   make offline   make clean
 # CONTRIBUTING.md says what each does. Everything is made in .venv/ and build/.
 
 ENGINE := $(wildcard csrc/*.[ch]) ngram_core/_build.py
@@ -15,7 +15,7 @@ $(shell rm -rf .venv)
 endif
 
 .NOTPARALLEL:
-.PHONY: help lab test check soak bench pictures docs offline clean
+.PHONY: help lab test check soak bench pictures copies docs offline clean
 .DELETE_ON_ERROR:
 
 help:
@@ -75,6 +75,9 @@ bench: .venv/test.done .venv/engine.done
 
 pictures: .venv/dev.done .venv/engine.done
 	$(PYTHON_HERE) tests/pictures.py $(ARGS)
+
+copies:
+	python3 tests/copies.py
 
 docs: .venv/docs.done .venv/engine.done
 	$(PYTHON_HERE) -m pdoc --docformat google -o build/docs $(DOCUMENTED)

@@ -123,6 +123,14 @@ search.go({})
 search"""
 TIMES = "from ngram_core.views import SearchTimes\nSearchTimes()"
 
+LESSON_10 = ASKED.format("lesson10")
+PAYOFF = """from ngram_core.views import Payoff
+from ngram_core.lesson.payoff.board import PayoffModel
+Payoff(PayoffModel({}))"""
+WORKLOADS = """from ngram_core.views import BarTable
+from ngram_core.lesson.payoff import gains
+BarTable(gains.bars())"""
+
 LESSON_09 = ASKED.format("lesson09")
 RACE = """from ngram_core.views import Race
 if "race" not in globals():
@@ -214,6 +222,16 @@ PICTURES = (
     ),
     Picture("09-race", RACE.format(".board"), ".board"),
     Picture("09-exercise", f"{LESSON_09}Exercise(lesson09.DENOMINATORS)", ".asked"),
+    Picture("10-payoff", PAYOFF.format(""), ".inside .steps", to=".inside .picture .key"),
+    Picture("10-predict", f"{LESSON_10}Predict(lesson10.STORY)", ".asked"),
+    Picture("10-workloads", WORKLOADS, ".bars"),
+    Picture(
+        "10-story",
+        PAYOFF.format('"prose", "9 for the price of 5"'),
+        ".inside .steps",
+        to=".inside .picture .key",
+    ),
+    Picture("10-exercise", f"{LESSON_10}Exercise(lesson10.BREAK_EVEN)", ".asked"),
 )
 
 

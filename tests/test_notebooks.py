@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import copies
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -65,11 +66,21 @@ def test_cell_ids_are_words_and_stay(lesson: str) -> None:
 
 
 @pytest.mark.parametrize("lesson", [name for name in LESSONS if "/" not in name])
-def test_solutions_keep_the_cells(lesson: str) -> None:
-    solved = f"solutions/{lesson}"
-    if solved not in LESSONS:
-        pytest.skip("this lesson has no solutions copy")
-    assert [cell.id for cell in load(solved).cells] == [cell.id for cell in load(lesson).cells]
+def test_the_reader_has_what_the_solution_makes(lesson: str) -> None:
+    """Solutions are the source: after a change, `make copies`."""
+    solved = copies.read(copies.SOLUTIONS / lesson)
+    wanted = copies.written(copies.reader_copy(solved))
+    assert (NOTEBOOKS / lesson).read_text(encoding="utf-8") == wanted, "stale: run `make copies`"
+
+
+def test_a_stub_gives_nothing_away() -> None:
+    solved = [cell for lesson in LESSONS if "/" in lesson for cell in load(lesson).cells]
+    for cell in (cell for cell in solved if "solution" in cell.metadata.get("tags", [])):
+        made = copies.reader_copy({"cells": [json.loads(json.dumps(cell))]})["cells"][0]
+        assert ".take(" in cell.source or "not yet" in made["source"]
+        assert ".take(" not in made["source"]
+        assert "tags" not in made["metadata"]
+        assert "stub" not in made["metadata"]
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

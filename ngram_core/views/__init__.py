@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .followers import Arrival, Followers
     from .fuse_map import LookUp, Peel
     from .live import Live
+    from .payoff import Payoff
     from .predict import Exercise, Predict
     from .race import Race
     from .searches import Search, SearchTimes
@@ -40,6 +41,7 @@ _HOMES = {
     "BarTable": "bars",
     "Check": "checking",
     "Lines": "checking",
+    "Payoff": "payoff",
 }
 
 __all__ = [
@@ -53,6 +55,7 @@ __all__ = [
     "Lines",
     "Live",
     "LookUp",
+    "Payoff",
     "Peel",
     "Predict",
     "Race",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from ...drafter import Drafter
 from ...rule import LLAMA_CPP, Rule
@@ -20,12 +22,14 @@ class Measured:
         n_passes: how often the model was asked; without drafting, once a token.
         n_drafted: tokens guessed.
         n_accept: guesses that were right.
+        by_drafted: [k]: passes for which k tokens were guessed.
     """
 
     n_tokens: int = 0
     n_passes: int = 0
     n_drafted: int = 0
     n_accept: int = 0
+    by_drafted: tuple[int, ...] = ()
 
     @property
     def accept_pct(self) -> float | None:
@@ -42,6 +46,7 @@ class Measured:
             self.n_passes + other.n_passes,
             self.n_drafted + other.n_drafted,
             self.n_accept + other.n_accept,
+            tuple(a + b for a, b in zip_longest(self.by_drafted, other.by_drafted, fillvalue=0)),
         )
 
 
@@ -58,15 +63,23 @@ def measure(
     """
     prompt = tokenizer.encode(task.prompt)
     output = tokenizer.encode(task.output)
-    passes = drafted = accepted = position = 0
+    accepted = position = 0
+    by_drafted: Counter[int] = Counter()
     with Drafter(toggles, rule) as drafter:
         drafter.feed(prompt)
         while position < len(output):
             draft = drafter.draft(min(n_draft, len(output) - position))
             wrong = (draft != output[position : position + len(draft)]).nonzero()[0]
             hits = int(wrong[0]) if len(wrong) else len(draft)
-            passes, drafted, accepted = passes + 1, drafted + len(draft), accepted + hits
+            by_drafted[len(draft)] += 1
+            accepted += hits
             end = min(position + hits + 1, len(output))  # the model itself gives one more
             drafter.feed(output[position:end])
             position = end
-    return Measured(len(output), passes, drafted, accepted)
+    return Measured(
+        len(output),
+        by_drafted.total(),
+        sum(k * passes for k, passes in by_drafted.items()),
+        accepted,
+        tuple(by_drafted[k] for k in range(max(by_drafted, default=-1) + 1)),
+    )
