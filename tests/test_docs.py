@@ -55,7 +55,11 @@ def test_the_readme_tells_commands_that_exist() -> None:
     assert all(command in parser().format_help() for command in told)
 
 
-PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "notebooks/teacher/running_a_class.md")
+TEACHER = sorted((REPO / "notebooks" / "teacher").glob("*.md"))
+PAGES = (
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "notebooks/glossary.md"),
+    *(path.relative_to(REPO).as_posix() for path in TEACHER),
+)
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -1,4 +1,4 @@
-"""The glossary: linked from each lesson, with anchors that exist, and lessons that show its words."""
+"""The glossary: linked from each lesson, its anchors and the lessons that it names are there."""
 
 from __future__ import annotations
 
