@@ -277,11 +277,24 @@ ngc_status ngc_constmap_new(const ngc_toggles *toggles, size_t file_bytes, ngc_c
 /* One slice of checking sizes, geometry, checksum and followers; *done is 1 after the last. */
 ngc_status ngc_constmap_check(ngc_cache *cache, int32_t *done);
 
-/* A constmap of a static cache of another kind. Cost: linear; some 64 bytes a 2-gram on top. */
+/* Makes one in slices of some n_grams each, from a cache of 2-grams that can be walked, or from
+ * finished counts; both are borrowed. Cost: linear; some 64 bytes a 2-gram on top. NGC_CHANGED: the
+ * source does not hold what it said at first. After a failure the builder can only be freed. */
+typedef struct ngc_constmap_builder ngc_constmap_builder;
+
+ngc_status ngc_constmap_begin(const ngc_toggles *toggles, const ngc_cache *source,
+                              ngc_constmap_builder **out);
+ngc_status ngc_constmap_begin_counts(const ngc_toggles *toggles, const ngc_counter *counter,
+                                     ngc_constmap_builder **out);
+ngc_status ngc_constmap_step(ngc_constmap_builder *builder, size_t n_grams, int32_t *done);
+double ngc_constmap_fraction(const ngc_constmap_builder *builder);
+ngc_status ngc_constmap_take(ngc_constmap_builder *builder, ngc_cache **out);
+void ngc_constmap_builder_free(ngc_constmap_builder *builder);
+void ngc_constmap_builder_fail_allocation(ngc_constmap_builder *builder, int64_t nth);
+
+/* All of it in one go. */
 ngc_status ngc_constmap_build(const ngc_toggles *toggles, const ngc_cache *source,
                               ngc_cache **out);
-
-/* The same from finished counts. */
 ngc_status ngc_constmap_count(const ngc_toggles *toggles, const ngc_counter *counter,
                               ngc_cache **out);
 

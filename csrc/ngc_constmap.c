@@ -4,35 +4,10 @@
  * look-up; one pass over the followers notes where tokens do not ascend, so that a look-up sees
  * by a few bits whether the place it was sent to can be one 2-gram's.
  */
-#include "ngc_constmap.h"
-
-#include "ngc_bytes.h"
-#include "ngc_counter.h"
-#include "ngc_fuse.h"
+#include "ngc_constmap_cache.h"
 #include "ngc_inside.h"
 
-enum { HEAD_BYTES = 24, LENGTH_BITS = 24, SLICE_BYTES = 1 << 22 };
-
-#define FILE_MAGIC UINT64_C(0x70616d63676e6767) /* "ggngcmap" */
-
-static const char map_magic[8] = {'V', 'C', 'M', 'P', '0', '0', '0', '2'};
-
-typedef struct constmap_cache {
-    ngc_cache head;
-    uint8_t *bytes; /* the whole file */
-    size_t n_bytes;
-    const ngc_pair *pairs;
-    uint64_t n_pairs;
-    ngc_fuse fuse;
-    const uint64_t *data; /* NULL until checked: nothing is found */
-    const uint64_t *checks;
-    uint64_t *breaks; /* bit i: pair i + 1 does not have a greater token than pair i */
-    /* How far checking has come, and what it found. */
-    ngc_status status;
-    size_t summed_bytes;
-    uint64_t sum;
-    uint64_t scanned_pairs;
-} constmap_cache;
+enum { SLICE_BYTES = 1 << 22 };
 
 static const ngc_cache_operations operations;
 
@@ -141,8 +116,8 @@ NGC_INLINE slice_view find(const ngc_cache *cache, const ngc_key *key, ngc_recor
     if (recorder != NULL) {
         record_lookup(self, key, h, &cells, recorder);
     }
-    uint64_t position = value >> LENGTH_BITS;
-    uint64_t length = value & ((UINT64_C(1) << LENGTH_BITS) - 1);
+    uint64_t position = value >> CONSTMAP_LENGTH_BITS;
+    uint64_t length = value & ((UINT64_C(1) << CONSTMAP_LENGTH_BITS) - 1);
     bool found = check == 0 && length != 0 && length <= self->n_pairs &&
                  position <= self->n_pairs - length && ascends(self, position, length, recorder);
     if (recorder != NULL && recorder->fuse != NULL) {
@@ -164,21 +139,16 @@ slice_view ngc_constmap_find_recorded(const ngc_cache *cache, const ngc_key *key
 
 /* ---- opening a file ---- */
 
-static uint8_t *map_of(const constmap_cache *self)
-{
-    return self->bytes + HEAD_BYTES + self->n_pairs * NGC_PAIR_BYTES;
-}
-
 /* What the head and the map's head say, held against the real size. */
 static ngc_status check_geometry(constmap_cache *self)
 {
-    if (self->n_bytes < HEAD_BYTES + NGC_FUSE_HEAD_BYTES + NGC_FUSE_TAIL_BYTES) {
+    if (self->n_bytes < CONSTMAP_HEAD_BYTES + NGC_FUSE_HEAD_BYTES + NGC_FUSE_TAIL_BYTES) {
         return NGC_TRUNCATED;
     }
-    uint64_t body_bytes = self->n_bytes - HEAD_BYTES;
+    uint64_t body_bytes = self->n_bytes - CONSTMAP_HEAD_BYTES;
     uint64_t n_pairs = ngc_get_uint64(self->bytes + 8);
     uint64_t map_bytes = ngc_get_uint64(self->bytes + 16);
-    if (ngc_get_uint64(self->bytes) != FILE_MAGIC) {
+    if (ngc_get_uint64(self->bytes) != CONSTMAP_MAGIC) {
         return NGC_BAD_RECORD;
     }
     if (n_pairs > body_bytes / NGC_PAIR_BYTES || map_bytes > body_bytes ||
@@ -190,14 +160,14 @@ static ngc_status check_geometry(constmap_cache *self)
         return NGC_BAD_RECORD;
     }
     self->n_pairs = n_pairs;
-    const uint8_t *map = map_of(self);
+    const uint8_t *map = constmap_map_of(self);
     ngc_fuse *fuse = &self->fuse;
     fuse->seed = ngc_get_uint64(map + 8);
     fuse->segment_length = (uint32_t)ngc_get_int32(map + 16);
     fuse->segment_count = (uint32_t)ngc_get_int32(map + 20);
     fuse->data_len = (uint32_t)ngc_get_int32(map + 24);
     fuse->n_keys = (uint32_t)ngc_get_int32(map + 28);
-    if (memcmp(map, map_magic, sizeof map_magic) != 0 ||
+    if (memcmp(map, constmap_map_magic, sizeof constmap_map_magic) != 0 ||
         map_bytes != 40 + (uint64_t)16 * fuse->data_len) {
         return NGC_BAD_RECORD;
     }
@@ -210,25 +180,32 @@ static ngc_status check_geometry(constmap_cache *self)
     return empty || good ? NGC_OK : NGC_BAD_RECORD;
 }
 
-/* An empty map's 40 bytes are zero after the magic, its sum too. */
-static ngc_status sum_slice(constmap_cache *self)
+bool ngc_constmap_sum_slice(constmap_cache *self, uint64_t *written_at)
 {
-    const uint8_t *map = map_of(self);
-    size_t sum_at = self->n_bytes - (size_t)(map - self->bytes) - NGC_FUSE_TAIL_BYTES;
+    const uint8_t *map = constmap_map_of(self);
+    uint64_t map_at = (uint64_t)(map - self->bytes);
+    size_t sum_at = self->n_bytes - (size_t)map_at - NGC_FUSE_TAIL_BYTES;
     size_t end = sum_at - self->summed_bytes < SLICE_BYTES ? sum_at
                                                            : self->summed_bytes + SLICE_BYTES;
-    uint64_t sum = self->sum;
+    uint64_t sum = self->summed_bytes == 0 ? UINT64_C(0xcbf29ce484222325) : self->sum;
     for (size_t i = self->summed_bytes; i < end; i++) {
         sum = (sum ^ map[i]) * UINT64_C(0x100000001b3);
     }
     self->sum = sum;
-    self->summed_bytes = end;
-    if (end < sum_at) {
+    self->summed_bytes = end == sum_at ? SIZE_MAX : end;
+    *written_at = map_at + sum_at;
+    return end == sum_at;
+}
+
+/* An empty map's 40 bytes are zero after the magic, its sum too. */
+static ngc_status sum_slice(constmap_cache *self)
+{
+    uint64_t written_at;
+    if (!ngc_constmap_sum_slice(self, &written_at)) {
         return NGC_OK;
     }
-    self->summed_bytes = SIZE_MAX;
-    uint64_t written = ngc_get_uint64(map + sum_at);
-    return written == sum || (self->fuse.n_keys == 0 && written == 0) ? NGC_OK : NGC_BAD_SUM;
+    uint64_t written = ngc_get_uint64(self->bytes + written_at);
+    return written == self->sum || (self->fuse.n_keys == 0 && written == 0) ? NGC_OK : NGC_BAD_SUM;
 }
 
 /* Without conditions: nobody could predict them, and guessing wrong took most of the time. */
@@ -263,7 +240,7 @@ static ngc_status make_breaks(constmap_cache *self)
         return NGC_NO_MEMORY;
     }
     memset(self->breaks, 0, bytes);
-    self->pairs = (const ngc_pair *)(const void *)(self->bytes + HEAD_BYTES);
+    self->pairs = (const ngc_pair *)(const void *)(self->bytes + CONSTMAP_HEAD_BYTES);
     return NGC_OK;
 }
 
@@ -275,13 +252,12 @@ static ngc_status check_slice(constmap_cache *self, int32_t *done)
         if (status == NGC_OK) {
             status = make_breaks(self);
         }
-        self->sum = UINT64_C(0xcbf29ce484222325);
     } else if (self->summed_bytes != SIZE_MAX) {
         status = sum_slice(self);
     } else if (self->scanned_pairs < self->n_pairs) {
         status = scan_slice(self);
     } else {
-        self->data = (const uint64_t *)(const void *)(map_of(self) + NGC_FUSE_HEAD_BYTES);
+        self->data = (const uint64_t *)(const void *)(constmap_map_of(self) + NGC_FUSE_HEAD_BYTES);
         self->checks = self->data + self->fuse.data_len;
         *done = 1;
     }
@@ -370,17 +346,17 @@ static ngc_span span_of(const constmap_cache *self, uint64_t at, uint64_t n_byte
 /* The number that a byte of the file belongs to. */
 static ngc_span span_at(const constmap_cache *self, uint64_t at)
 {
-    uint64_t map_at = (uint64_t)(map_of(self) - self->bytes);
+    uint64_t map_at = (uint64_t)(constmap_map_of(self) - self->bytes);
     uint64_t data_at = map_at + NGC_FUSE_HEAD_BYTES;
     uint64_t checks_at = data_at + (uint64_t)8 * self->fuse.data_len;
     uint64_t sum_at = checks_at + (uint64_t)8 * self->fuse.data_len;
     uint64_t word = at / 8 * 8; /* every section starts at a multiple of 8 */
-    if (at < HEAD_BYTES) {
+    if (at < CONSTMAP_HEAD_BYTES) {
         return span_of(self, word, 8, NGC_SPAN_MAGIC + (int32_t)(at / 8), 0);
     }
     if (at < map_at) {
         return span_of(self, at / 4 * 4, 4, at % 8 < 4 ? NGC_SPAN_FOLLOWER : NGC_SPAN_COUNT,
-                       (at - HEAD_BYTES) / NGC_PAIR_BYTES);
+                       (at - CONSTMAP_HEAD_BYTES) / NGC_PAIR_BYTES);
     }
     if (at < map_at + 16) {
         return span_of(self, word, 8, NGC_SPAN_MAP_MAGIC + (int32_t)((at - map_at) / 8), 0);
@@ -428,7 +404,7 @@ static const ngc_cache_operations operations = {
     .inside = &inside,
 };
 
-static ngc_status new_constmap(const ngc_toggles *toggles, size_t n_bytes, constmap_cache **out)
+ngc_status ngc_constmap_reserve(const ngc_toggles *toggles, size_t n_bytes, constmap_cache **out)
 {
     constmap_cache *self = calloc(1, sizeof *self);
     if (self == NULL) {
@@ -454,7 +430,7 @@ ngc_status ngc_constmap_new(const ngc_toggles *toggles, size_t file_bytes, ngc_c
 {
     *out = NULL;
     constmap_cache *self;
-    ngc_status status = new_constmap(toggles, file_bytes == 0 ? 1 : file_bytes, &self);
+    ngc_status status = ngc_constmap_reserve(toggles, file_bytes == 0 ? 1 : file_bytes, &self);
     if (status == NGC_OK) {
         *out = &self->head;
         *bytes = self->bytes;
@@ -471,188 +447,4 @@ const uint8_t *ngc_constmap_bytes_view(const ngc_cache *cache, size_t *n_bytes)
     const constmap_cache *self = (const constmap_cache *)cache;
     *n_bytes = self->n_bytes;
     return self->bytes;
-}
-
-/* ---- building from another cache ---- */
-
-typedef struct builder {
-    uint64_t *hashes;
-    uint64_t *values;
-    size_t n_keys;
-    size_t bytes; /* of each array */
-} builder;
-
-/* Copies the followers of one 2-gram behind those already there, ascending. */
-static void take_followers(const ngc_cache *source, const ngc_key *key, ngc_pair *pairs,
-                           int32_t *tokens, int32_t *counts, size_t length)
-{
-    size_t found;
-    source->operations->followers(source, key, tokens, counts, length, &found);
-    for (size_t i = 0; i < length; i++) {
-        pairs[i] = (ngc_pair){tokens[i], counts[i]};
-    }
-    qsort(pairs, length, sizeof *pairs, ngc_pair_compare);
-}
-
-static ngc_status gather(const ngc_cache *source, ngc_pair *pairs, builder *builder,
-                         ngc_allocator *allocator)
-{
-    enum { CHUNK = 1024 };
-    ngc_ngram_facts *chunk = malloc(CHUNK * sizeof *chunk);
-    int32_t *scratch = NULL;
-    size_t scratch_bytes = 0;
-    uint64_t position = 0;
-    ngc_cursor cursor = {0};
-    ngc_status status = chunk == NULL ? NGC_NO_MEMORY : NGC_OK;
-    while (status == NGC_OK) {
-        size_t n;
-        source->operations->walk(source, &cursor, chunk, CHUNK, &n);
-        if (n == 0) {
-            break;
-        }
-        for (size_t i = 0; i < n && status == NGC_OK; i++) {
-            size_t length = (size_t)chunk[i].n_followers;
-            if (length >> LENGTH_BITS != 0) {
-                status = NGC_BAD_ARGUMENT;
-                break;
-            }
-            if (scratch_bytes < 8 * length) {
-                ngc_free(allocator, scratch, scratch_bytes, NGC_KIND_OTHER);
-                scratch_bytes = 16 * length;
-                scratch = ngc_alloc(allocator, scratch_bytes, NGC_KIND_OTHER);
-                if (scratch == NULL) {
-                    scratch_bytes = 0;
-                    status = NGC_NO_MEMORY;
-                    break;
-                }
-            }
-            ngc_key key = ngc_key_of(chunk[i].tokens, 2);
-            take_followers(source, &key, pairs + position, scratch, scratch + length, length);
-            builder->hashes[builder->n_keys] = key_hash(key.tokens[0], key.tokens[1]);
-            builder->values[builder->n_keys++] = position << LENGTH_BITS | length;
-            position += length;
-        }
-    }
-    ngc_free(allocator, scratch, scratch_bytes, NGC_KIND_OTHER);
-    free(chunk);
-    return status;
-}
-
-static void write_heads(constmap_cache *self, uint64_t map_bytes)
-{
-    ngc_put_uint64(self->bytes, FILE_MAGIC);
-    ngc_put_uint64(self->bytes + 8, self->n_pairs);
-    ngc_put_uint64(self->bytes + 16, map_bytes);
-    uint8_t *map = map_of(self);
-    memcpy(map, map_magic, sizeof map_magic);
-    ngc_put_uint64(map + 8, self->fuse.seed);
-    int32_t numbers[4] = {(int32_t)self->fuse.segment_length, (int32_t)self->fuse.segment_count,
-                          (int32_t)self->fuse.data_len, (int32_t)self->fuse.n_keys};
-    ngc_put_int32s(map + 16, numbers, 4);
-    uint64_t sum = UINT64_C(0xcbf29ce484222325);
-    for (uint64_t i = 0; i < map_bytes - NGC_FUSE_TAIL_BYTES; i++) {
-        sum = (sum ^ map[i]) * UINT64_C(0x100000001b3);
-    }
-    ngc_put_uint64(map + map_bytes - NGC_FUSE_TAIL_BYTES, self->fuse.n_keys == 0 ? 0 : sum);
-}
-
-/* Where a constmap's content comes from: a cache or finished counts. */
-typedef struct content {
-    const ngc_cache *cache;
-    const ngc_counts *counts;
-    size_t n_grams;
-    size_t n_pairs;
-} content;
-
-static ngc_status gather_counts(const ngc_counts *counts, ngc_pair *pairs, builder *builder)
-{
-    for (size_t gram = 0; gram < counts->n_grams; gram++) {
-        size_t start = counts->starts[gram];
-        size_t length = counts->starts[gram + 1] - start;
-        if (length >> LENGTH_BITS != 0) {
-            return NGC_BAD_ARGUMENT;
-        }
-        memcpy(pairs + start, counts->pairs + start, length * sizeof *pairs);
-        if (length > 1) {
-            qsort(pairs + start, length, sizeof *pairs, ngc_pair_compare);
-        }
-        builder->hashes[gram] = key_hash(counts->keys[gram][0], counts->keys[gram][1]);
-        builder->values[gram] = (uint64_t)start << LENGTH_BITS | length;
-    }
-    builder->n_keys = counts->n_grams;
-    return NGC_OK;
-}
-
-static ngc_status fill(constmap_cache *self, const content *content, builder *builder)
-{
-    ngc_allocator *allocator = &self->head.allocator;
-    ngc_pair *pairs = (ngc_pair *)(void *)(self->bytes + HEAD_BYTES);
-    ngc_status status = content->counts != NULL
-                            ? gather_counts(content->counts, pairs, builder)
-                            : gather(content->cache, pairs, builder, allocator);
-    uint64_t *data = (uint64_t *)(void *)(map_of(self) + NGC_FUSE_HEAD_BYTES);
-    if (status == NGC_OK) {
-        status = ngc_fuse_build(allocator, &self->fuse, builder->hashes, builder->values, data,
-                                data + self->fuse.data_len);
-    }
-    if (status == NGC_OK) {
-        write_heads(self, (uint64_t)40 + (uint64_t)16 * self->fuse.data_len);
-    }
-    return status;
-}
-
-static ngc_status build(const ngc_toggles *toggles, const content *content, ngc_cache **out)
-{
-    ngc_fuse fuse;
-    ngc_status status = ngc_fuse_shape(content->n_grams, &fuse);
-    if (status != NGC_OK) {
-        return status;
-    }
-    size_t n_bytes =
-        HEAD_BYTES + content->n_pairs * NGC_PAIR_BYTES + 40 + (size_t)16 * fuse.data_len;
-    constmap_cache *self;
-    status = new_constmap(toggles, n_bytes, &self);
-    if (status != NGC_OK) {
-        return status;
-    }
-    self->n_pairs = content->n_pairs;
-    self->fuse = fuse;
-    builder builder = {NULL, NULL, 0, sizeof(uint64_t) * (content->n_grams + 1)};
-    builder.hashes = ngc_alloc(&self->head.allocator, builder.bytes, NGC_KIND_OTHER);
-    builder.values = ngc_alloc(&self->head.allocator, builder.bytes, NGC_KIND_OTHER);
-    status = builder.hashes == NULL || builder.values == NULL ? NGC_NO_MEMORY
-                                                              : fill(self, content, &builder);
-    ngc_free(&self->head.allocator, builder.hashes, builder.bytes, NGC_KIND_OTHER);
-    ngc_free(&self->head.allocator, builder.values, builder.bytes, NGC_KIND_OTHER);
-    for (int32_t done = 0; status == NGC_OK && !done;) {
-        status = ngc_constmap_check(&self->head, &done);
-    }
-    if (status != NGC_OK) {
-        destroy(&self->head);
-        return status;
-    }
-    *out = &self->head;
-    return NGC_OK;
-}
-
-ngc_status ngc_constmap_build(const ngc_toggles *toggles, const ngc_cache *source,
-                              ngc_cache **out)
-{
-    *out = NULL;
-    if (source->operations->walk == NULL || source->n_min != 2 || source->n_max != 2) {
-        return NGC_UNSUPPORTED;
-    }
-    ngc_cache_facts facts = {0};
-    source->operations->facts(source, &facts);
-    content content = {source, NULL, (size_t)facts.n_grams, (size_t)facts.n_followers};
-    return build(toggles, &content, out);
-}
-
-ngc_status ngc_constmap_count(const ngc_toggles *toggles, const ngc_counter *counter,
-                              ngc_cache **out)
-{
-    *out = NULL;
-    const ngc_counts *counts = ngc_counter_counts(counter);
-    content content = {NULL, counts, counts->n_grams, counts->n_pairs};
-    return build(toggles, &content, out);
 }

@@ -50,81 +50,234 @@ ngc_status ngc_fuse_shape(size_t n_keys, ngc_fuse *fuse)
     return NGC_OK;
 }
 
-/* ---- peeling ---- */
+/* ---- peeling, in slices ---- */
 
 /* What the keys in one cell add up to; with a count of 1 the sums are that key itself. */
-typedef struct cell {
+typedef struct ngc_fuse_cell {
     uint64_t hashes;
     uint32_t keys;
     uint32_t count;
 } cell;
 
-typedef struct peeled {
+typedef struct ngc_fuse_peeled {
     uint64_t hash;
     uint32_t key;
     uint32_t cell;
 } peeled;
 
-static void add_keys(const ngc_fuse *fuse, const uint64_t *key_hashes, cell *cells)
+typedef ngc_fuse_builder builder;
+
+static size_t slice_end(const builder *self, size_t n, size_t all)
 {
-    for (uint32_t key = 0; key < fuse->n_keys; key++) {
-        uint64_t h = ngc_fuse_hash(key_hashes[key], fuse->seed);
+    return all - self->at < n ? all : self->at + n;
+}
+
+static void enter(builder *self, ngc_fuse_phase phase)
+{
+    self->phase = phase;
+    self->at = 0;
+}
+
+static void begin_attempt(builder *self)
+{
+    self->fuse->seed = ngc_fuse_seed(++self->n_attempts);
+    self->n_alone = 0;
+    self->n_peeled = 0;
+    enter(self, NGC_FUSE_CLEAR);
+}
+
+static ngc_status reserve(builder *self)
+{
+    const ngc_fuse *fuse = self->fuse;
+    if (fuse->n_keys == 0) {
+        enter(self, NGC_FUSE_DONE);
+        return NGC_OK;
+    }
+    self->cells = ngc_alloc(self->allocator, sizeof(cell) * fuse->data_len, NGC_KIND_OTHER);
+    self->alone = ngc_alloc(self->allocator, sizeof(uint32_t) * fuse->data_len, NGC_KIND_OTHER);
+    self->order = ngc_alloc(self->allocator, sizeof(peeled) * fuse->n_keys, NGC_KIND_OTHER);
+    if (self->cells == NULL || self->alone == NULL || self->order == NULL) {
+        return NGC_NO_MEMORY;
+    }
+    begin_attempt(self);
+    return NGC_OK;
+}
+
+static void clear_slice(builder *self, size_t n_cells)
+{
+    size_t end = slice_end(self, n_cells, self->fuse->data_len);
+    memset(self->cells + self->at, 0, sizeof *self->cells * (end - self->at));
+    self->at = end;
+    if (end == self->fuse->data_len) {
+        enter(self, NGC_FUSE_ADD);
+    }
+}
+
+static void add_slice(builder *self, size_t n_keys)
+{
+    const ngc_fuse *fuse = self->fuse;
+    size_t end = slice_end(self, n_keys, fuse->n_keys);
+    for (size_t key = self->at; key < end; key++) {
+        uint64_t h = ngc_fuse_hash(self->key_hashes[key], fuse->seed);
         ngc_fuse_cells own = ngc_fuse_cells_of(fuse, h);
         for (int i = 0; i < 3; i++) {
-            cell *c = &cells[own.at[i]];
+            cell *c = &self->cells[own.at[i]];
             c->hashes ^= h;
-            c->keys ^= key;
+            c->keys ^= (uint32_t)key;
             c->count++;
         }
     }
+    self->at = end;
+    if (end == fuse->n_keys) {
+        enter(self, NGC_FUSE_LIST);
+    }
 }
 
-/* Takes out keys that are alone in a cell until none is; how many were. */
-NGC_INLINE uint32_t peel(const ngc_fuse *fuse, cell *cells, uint32_t *alone, peeled *order,
-                         ngc_fuse_recorder *recorder)
+static void list_slice(builder *self, size_t n_cells)
 {
-    uint32_t n_alone = 0;
-    uint32_t n_peeled = 0;
-    for (uint32_t i = 0; i < fuse->data_len; i++) {
-        alone[n_alone] = i;
-        n_alone += cells[i].count == 1;
+    size_t end = slice_end(self, n_cells, self->fuse->data_len);
+    uint32_t n_alone = self->n_alone;
+    for (size_t i = self->at; i < end; i++) {
+        self->alone[n_alone] = (uint32_t)i;
+        n_alone += self->cells[i].count == 1;
     }
-    while (n_alone > 0) {
-        uint32_t at = alone[--n_alone];
-        if (cells[at].count != 1) {
-            continue;
-        }
-        peeled taken = {cells[at].hashes, cells[at].keys, at};
-        if (recorder != NULL) {
-            recorder->peeled[n_peeled] = (ngc_peel_step){
-                .key = (int32_t)taken.key, .cell = (int32_t)at, .n_waiting = (int32_t)n_alone};
-            recorder->n_peeled = n_peeled + 1;
-        }
-        order[n_peeled++] = taken;
-        ngc_fuse_cells own = ngc_fuse_cells_of(fuse, taken.hash);
-        for (int i = 0; i < 3; i++) {
-            cell *c = &cells[own.at[i]];
-            c->hashes ^= taken.hash;
-            c->keys ^= taken.key;
-            c->count--;
-            if (c->count == 1) {
-                alone[n_alone++] = own.at[i];
-            }
+    self->n_alone = n_alone;
+    self->at = end;
+    if (end == self->fuse->data_len) {
+        enter(self, NGC_FUSE_PEEL);
+    }
+}
+
+/* Takes the key out that is alone in the cell listed last. */
+NGC_INLINE void peel_one(builder *self, ngc_fuse_recorder *recorder)
+{
+    uint32_t at = self->alone[--self->n_alone];
+    cell *cells = self->cells;
+    if (cells[at].count != 1) {
+        return; /* it went out by another of its cells */
+    }
+    peeled taken = {cells[at].hashes, cells[at].keys, at};
+    if (recorder != NULL) {
+        recorder->peeled[self->n_peeled] = (ngc_peel_step){
+            .key = (int32_t)taken.key, .cell = (int32_t)at, .n_waiting = (int32_t)self->n_alone};
+        recorder->n_peeled = self->n_peeled + 1;
+    }
+    self->order[self->n_peeled++] = taken;
+    ngc_fuse_cells own = ngc_fuse_cells_of(self->fuse, taken.hash);
+    for (int i = 0; i < 3; i++) {
+        cell *c = &cells[own.at[i]];
+        c->hashes ^= taken.hash;
+        c->keys ^= taken.key;
+        c->count--;
+        if (c->count == 1) {
+            self->alone[self->n_alone++] = own.at[i];
         }
     }
-    return n_peeled;
+}
+
+/* Until no key is alone. If some are left then, another seed is tried. */
+NGC_INLINE ngc_status peel_slice(builder *self, size_t n_keys, ngc_fuse_recorder *recorder)
+{
+    for (size_t n = 0; n < n_keys && self->n_alone > 0; n++) {
+        peel_one(self, recorder);
+    }
+    if (self->n_alone > 0) {
+        return NGC_OK;
+    }
+    if (recorder != NULL) {
+        recorder->n_attempts = self->n_attempts;
+    }
+    if (self->n_peeled == self->fuse->n_keys) {
+        enter(self, NGC_FUSE_CLEAR_DATA);
+    } else if (self->n_attempts == 1) {
+        enter(self, NGC_FUSE_CLEAR_SEEN);
+    } else if (self->n_attempts < NGC_FUSE_ATTEMPTS) {
+        begin_attempt(self);
+    } else {
+        return NGC_DUPLICATE;
+    }
+    return NGC_OK;
+}
+
+/* ---- two equal hashes? The memory of the order serves as a set of those seen ---- */
+
+static uint64_t *seen_of(const builder *self)
+{
+    return (uint64_t *)(void *)self->order;
+}
+
+static size_t n_seen_slots(const builder *self)
+{
+    return sizeof(peeled) / sizeof(uint64_t) * self->fuse->n_keys; /* two for each key */
+}
+
+static void clear_seen_slice(builder *self, size_t n_slots)
+{
+    size_t end = slice_end(self, n_slots, n_seen_slots(self));
+    memset(seen_of(self) + self->at, 0, sizeof(uint64_t) * (end - self->at));
+    self->at = end;
+    if (end == n_seen_slots(self)) {
+        enter(self, NGC_FUSE_DUPLICATES);
+    }
+}
+
+/* Whether a hash is there already; it is from now on. */
+static bool see(builder *self, uint64_t hash)
+{
+    if (hash == 0) {
+        bool before = self->zero_seen;
+        self->zero_seen = true;
+        return before;
+    }
+    uint64_t *slots = seen_of(self);
+    size_t n_slots = n_seen_slots(self);
+    size_t at = (size_t)ngc_platform_multiply_high(ngc_fuse_hash(hash, self->fuse->seed), n_slots);
+    while (slots[at] != 0) {
+        if (slots[at] == hash) {
+            return true;
+        }
+        at = at + 1 == n_slots ? 0 : at + 1;
+    }
+    slots[at] = hash;
+    return false;
+}
+
+static ngc_status duplicates_slice(builder *self, size_t n_keys)
+{
+    size_t end = slice_end(self, n_keys, self->fuse->n_keys);
+    for (; self->at < end; self->at++) {
+        if (see(self, self->key_hashes[self->at])) {
+            return NGC_DUPLICATE;
+        }
+    }
+    if (end == self->fuse->n_keys) {
+        begin_attempt(self);
+    }
+    return NGC_OK;
+}
+
+/* ---- assigning ---- */
+
+static void clear_data_slice(builder *self, size_t n_cells)
+{
+    size_t end = slice_end(self, n_cells, self->fuse->data_len);
+    memset(self->data + self->at, 0, sizeof *self->data * (end - self->at));
+    memset(self->checks + self->at, 0, sizeof *self->checks * (end - self->at));
+    self->at = end;
+    if (end == self->fuse->data_len) {
+        enter(self, NGC_FUSE_ASSIGN);
+    }
 }
 
 /* Newest first, so that a key's own cell is still free when its other two are known. */
-NGC_INLINE void assign(const ngc_fuse *fuse, const peeled *order, const uint64_t *values,
-                       uint64_t *data, uint64_t *checks, ngc_fuse_recorder *recorder)
+NGC_INLINE void assign_slice(builder *self, size_t n_keys, ngc_fuse_recorder *recorder)
 {
-    memset(data, 0, sizeof *data * fuse->data_len);
-    memset(checks, 0, sizeof *checks * fuse->data_len);
-    for (uint32_t i = fuse->n_keys; i > 0; i--) {
-        const peeled *taken = &order[i - 1];
-        ngc_fuse_cells own = ngc_fuse_cells_of(fuse, taken->hash);
-        uint64_t value = values[taken->key];
+    uint64_t *data = self->data, *checks = self->checks;
+    size_t end = slice_end(self, n_keys, self->fuse->n_keys);
+    for (; self->at < end; self->at++) {
+        const peeled *taken = &self->order[self->fuse->n_keys - 1 - self->at];
+        ngc_fuse_cells own = ngc_fuse_cells_of(self->fuse, taken->hash);
+        uint64_t value = self->values[taken->key];
         uint64_t check = ngc_fuse_check(taken->hash);
         for (int j = 0; j < 3; j++) {
             value ^= data[own.at[j]];
@@ -137,27 +290,12 @@ NGC_INLINE void assign(const ngc_fuse *fuse, const peeled *order, const uint64_t
                 (ngc_assign_step){(int32_t)taken->key, (int32_t)taken->cell, value, check};
         }
     }
-}
-
-static int compare_hashes(const void *a, const void *b)
-{
-    uint64_t left = *(const uint64_t *)a;
-    uint64_t right = *(const uint64_t *)b;
-    return (left > right) - (left < right);
-}
-
-/* Two equal hashes share all cells under every seed; `scratch` has room for all. */
-static int has_duplicates(const uint64_t *key_hashes, size_t n, uint64_t *scratch)
-{
-    memcpy(scratch, key_hashes, n * sizeof *scratch);
-    qsort(scratch, n, sizeof *scratch, compare_hashes);
-    for (size_t i = 1; i < n; i++) {
-        if (scratch[i - 1] == scratch[i]) {
-            return 1;
-        }
+    if (end == self->fuse->n_keys) {
+        enter(self, NGC_FUSE_DONE);
     }
-    return 0;
 }
+
+/* ---- the builder ---- */
 
 uint64_t ngc_fuse_seed(int32_t nth)
 {
@@ -169,55 +307,88 @@ uint64_t ngc_fuse_seed(int32_t nth)
     return seed;
 }
 
-NGC_INLINE ngc_status attempt(ngc_fuse *fuse, const uint64_t *key_hashes, const uint64_t *values,
-                              uint64_t *data, uint64_t *checks, cell *cells, uint32_t *alone,
-                              peeled *order, ngc_fuse_recorder *recorder)
+void ngc_fuse_begin(ngc_fuse_builder *self, ngc_allocator *allocator, ngc_fuse *fuse,
+                    const uint64_t *key_hashes, const uint64_t *values, uint64_t *data,
+                    uint64_t *checks)
 {
-    for (int32_t i = 0; i < NGC_FUSE_ATTEMPTS; i++) {
-        fuse->seed = ngc_fuse_seed(i + 1);
-        memset(cells, 0, sizeof *cells * fuse->data_len);
-        add_keys(fuse, key_hashes, cells);
-        if (recorder != NULL) {
-            recorder->n_attempts = i + 1;
-        }
-        if (peel(fuse, cells, alone, order, recorder) == fuse->n_keys) {
-            assign(fuse, order, values, data, checks, recorder);
-            return NGC_OK;
-        }
-        if (i == 0 && has_duplicates(key_hashes, fuse->n_keys, (uint64_t *)(void *)order)) {
-            return NGC_DUPLICATE;
-        }
-    }
-    return NGC_DUPLICATE;
+    *self = (ngc_fuse_builder){
+        .allocator = allocator,
+        .fuse = fuse,
+        .key_hashes = key_hashes,
+        .values = values,
+        .data = data,
+        .checks = checks,
+    };
 }
 
-NGC_INLINE ngc_status build(ngc_allocator *allocator, ngc_fuse *fuse, const uint64_t *key_hashes,
-                            const uint64_t *values, uint64_t *data, uint64_t *checks,
-                            ngc_fuse_recorder *recorder)
+NGC_INLINE ngc_status step(builder *self, size_t n, bool *last, ngc_fuse_recorder *recorder)
 {
-    if (fuse->n_keys == 0) {
-        return NGC_OK;
+    ngc_status status = NGC_OK;
+    switch (self->phase) {
+    case NGC_FUSE_BEGIN:
+        status = reserve(self);
+        break;
+    case NGC_FUSE_CLEAR:
+        clear_slice(self, n);
+        break;
+    case NGC_FUSE_ADD:
+        add_slice(self, n);
+        break;
+    case NGC_FUSE_LIST:
+        list_slice(self, n);
+        break;
+    case NGC_FUSE_PEEL:
+        status = peel_slice(self, n, recorder);
+        break;
+    case NGC_FUSE_CLEAR_SEEN:
+        clear_seen_slice(self, n);
+        break;
+    case NGC_FUSE_DUPLICATES:
+        status = duplicates_slice(self, n);
+        break;
+    case NGC_FUSE_CLEAR_DATA:
+        clear_data_slice(self, n);
+        break;
+    case NGC_FUSE_ASSIGN:
+        assign_slice(self, n, recorder);
+        break;
+    case NGC_FUSE_DONE:
+        break;
     }
-    size_t cells_bytes = sizeof(cell) * fuse->data_len;
-    size_t alone_bytes = sizeof(uint32_t) * fuse->data_len;
-    size_t order_bytes = sizeof(peeled) * fuse->n_keys;
-    cell *cells = ngc_alloc(allocator, cells_bytes, NGC_KIND_OTHER);
-    uint32_t *alone = ngc_alloc(allocator, alone_bytes, NGC_KIND_OTHER);
-    peeled *order = ngc_alloc(allocator, order_bytes, NGC_KIND_OTHER);
-    ngc_status status = NGC_NO_MEMORY;
-    if (cells != NULL && alone != NULL && order != NULL) {
-        status = attempt(fuse, key_hashes, values, data, checks, cells, alone, order, recorder);
-    }
-    ngc_free(allocator, cells, cells_bytes, NGC_KIND_OTHER);
-    ngc_free(allocator, alone, alone_bytes, NGC_KIND_OTHER);
-    ngc_free(allocator, order, order_bytes, NGC_KIND_OTHER);
+    *last = status == NGC_OK && self->phase == NGC_FUSE_DONE;
     return status;
 }
 
-ngc_status ngc_fuse_build(ngc_allocator *allocator, ngc_fuse *fuse, const uint64_t *key_hashes,
-                          const uint64_t *values, uint64_t *data, uint64_t *checks)
+ngc_status ngc_fuse_step(ngc_fuse_builder *self, size_t n_keys, bool *last)
 {
-    return build(allocator, fuse, key_hashes, values, data, checks, NULL);
+    return step(self, n_keys, last, NULL);
+}
+
+/* Of the attempt in hand: most maps need one. */
+double ngc_fuse_fraction(const ngc_fuse_builder *self)
+{
+    /* Measured; of each phase, and of all before it. */
+    static const double share[NGC_FUSE_DONE + 1] = {0, 0.05, 0.35, 0.05, 0.3, 0, 0, 0.05, 0.2, 0};
+    double before = 0;
+    for (int i = 0; i < (int)self->phase; i++) {
+        before += share[i];
+    }
+    uint32_t n_keys = self->fuse == NULL || self->fuse->n_keys == 0 ? 1 : self->fuse->n_keys;
+    double at = self->phase == NGC_FUSE_PEEL ? self->n_peeled : (double)self->at;
+    double now = at / n_keys;
+    return before + share[self->phase] * (now > 1 ? 1 : now);
+}
+
+void ngc_fuse_end(ngc_fuse_builder *self)
+{
+    if (self->fuse == NULL) {
+        return;
+    }
+    ngc_allocator *allocator = self->allocator;
+    ngc_free(allocator, self->cells, sizeof(cell) * self->fuse->data_len, NGC_KIND_OTHER);
+    ngc_free(allocator, self->alone, sizeof(uint32_t) * self->fuse->data_len, NGC_KIND_OTHER);
+    ngc_free(allocator, self->order, sizeof(peeled) * self->fuse->n_keys, NGC_KIND_OTHER);
+    *self = (ngc_fuse_builder){0};
 }
 
 ngc_status ngc_fuse_build_recorded(ngc_allocator *allocator, ngc_fuse *fuse,
@@ -225,5 +396,12 @@ ngc_status ngc_fuse_build_recorded(ngc_allocator *allocator, ngc_fuse *fuse,
                                    uint64_t *data, uint64_t *checks,
                                    ngc_fuse_recorder *recorder)
 {
-    return build(allocator, fuse, key_hashes, values, data, checks, recorder);
+    ngc_fuse_builder self;
+    ngc_fuse_begin(&self, allocator, fuse, key_hashes, values, data, checks);
+    ngc_status status = NGC_OK;
+    for (bool last = false; status == NGC_OK && !last;) {
+        status = step(&self, SIZE_MAX, &last, recorder);
+    }
+    ngc_fuse_end(&self);
+    return status;
 }

@@ -15,6 +15,8 @@
 #ifndef NGC_FUSE_H
 #define NGC_FUSE_H
 
+#include <stdbool.h>
+
 #include "ngc_alloc.h"
 
 enum {
@@ -79,15 +81,56 @@ typedef struct ngc_fuse_recorder {
     uint32_t n_assigned;
 } ngc_fuse_recorder;
 
-/* The same as ngc_fuse_build, step by step. */
+/* Fills data and checks for distinct key hashes, in slices, and sets the seed; what it is given is
+ * borrowed until the end. Cost: linear in time, some 48 bytes a key in memory while it runs. */
+typedef enum ngc_fuse_phase {
+    NGC_FUSE_BEGIN,
+    NGC_FUSE_CLEAR, /* cells, for a new seed */
+    NGC_FUSE_ADD,   /* keys into them */
+    NGC_FUSE_LIST,  /* cells with one key */
+    NGC_FUSE_PEEL,
+    NGC_FUSE_CLEAR_SEEN,  /* where the first seed failed: */
+    NGC_FUSE_DUPLICATES,  /* two equal hashes share all cells under every seed */
+    NGC_FUSE_CLEAR_DATA,
+    NGC_FUSE_ASSIGN,
+    NGC_FUSE_DONE
+} ngc_fuse_phase;
+
+typedef struct ngc_fuse_builder {
+    ngc_allocator *allocator;
+    ngc_fuse *fuse;
+    const uint64_t *key_hashes;
+    const uint64_t *values;
+    uint64_t *data;
+    uint64_t *checks;
+    ngc_fuse_phase phase;
+    int32_t n_attempts;
+    size_t at;        /* how far the phase has come */
+    uint32_t n_alone; /* waiting */
+    uint32_t n_peeled;
+    bool zero_seen; /* a hash of 0 */
+    struct ngc_fuse_cell *cells;
+    uint32_t *alone;
+    struct ngc_fuse_peeled *order;
+} ngc_fuse_builder;
+
+/* The fuse has its shape; nothing is allocated yet. */
+void ngc_fuse_begin(ngc_fuse_builder *builder, ngc_allocator *allocator, ngc_fuse *fuse,
+                    const uint64_t *key_hashes, const uint64_t *values, uint64_t *data,
+                    uint64_t *checks);
+
+/* One slice of n_keys keys or cells; *last after the last. NGC_DUPLICATE if two hashes are equal. */
+ngc_status ngc_fuse_step(ngc_fuse_builder *builder, size_t n_keys, bool *last);
+
+double ngc_fuse_fraction(const ngc_fuse_builder *builder);
+
+/* Gives its memory back, also where it has not come to its end, or never began. */
+void ngc_fuse_end(ngc_fuse_builder *builder);
+
+/* All of it in one go, and written down. */
 ngc_status ngc_fuse_build_recorded(ngc_allocator *allocator, ngc_fuse *fuse,
                                    const uint64_t *key_hashes, const uint64_t *values,
                                    uint64_t *data, uint64_t *checks,
                                    ngc_fuse_recorder *recorder);
-
-/* Fills data and checks for distinct key hashes; sets the seed. NGC_DUPLICATE if two are equal.
- * Cost: linear in time, some 48 bytes a key in memory while it runs. */
-ngc_status ngc_fuse_build(ngc_allocator *allocator, ngc_fuse *fuse, const uint64_t *key_hashes,
-                          const uint64_t *values, uint64_t *data, uint64_t *checks);
 
 #endif

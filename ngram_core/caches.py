@@ -17,7 +17,14 @@ from ._native import NGRAM_DTYPE, Tokens, as_count, as_tokens
 from .closing import Closing
 from .errors import FormatError, InputError, NgramError
 from .files import atomic_write, open_file
-from .static_file import MAGIC, StaticAbout, about_of, build_static, open_static_file
+from .static_file import (
+    MAGIC,
+    StaticAbout,
+    about_of,
+    build_static,
+    in_slices,
+    open_static_file,
+)
 from .toggles import NOCOPY, Static, Toggles
 
 if TYPE_CHECKING:
@@ -142,7 +149,7 @@ class NgramCache(Closing):
     ) -> NgramCache:
         """A static cache of finished counts, in slices."""
         if toggles.static == "constmap":
-            return cls._around(counter.to_constmap(toggles), toggles)
+            return cls._around(_build_constmap(counter, toggles, progress), toggles)
         if toggles.static == "ngc":
             about = about or StaticAbout.of(None)
             return cls._around(build_static(counter, toggles, about, progress), toggles)
@@ -281,7 +288,7 @@ class NgramCache(Closing):
         if toggles.static != "same" and (self.n_min, self.n_max) != (2, 2):
             raise InputError(f"static={toggles.static!r} holds 2-grams only")
         if toggles.static == "constmap":
-            return self._around(self._handle.to_constmap(toggles), toggles)
+            return self._around(_build_constmap(self._handle, toggles, progress), toggles)
         if toggles.static == "ngc":
             about = self.about or StaticAbout.of(None)
             return self._around(build_static(self._handle, toggles, about, progress), toggles)
@@ -463,6 +470,14 @@ def _while_counting(toggles: Toggles) -> Toggles:
     if toggles.static == "same":
         return toggles
     return toggles.set(static="same", outer="segmented", followers="sorted", ties="token")
+
+
+def _build_constmap(
+    source: _native.NativeCache | _native.NativeCounter,
+    toggles: Toggles,
+    progress: Progress | None,
+) -> _native.NativeCache:
+    return in_slices(_native.NativeConstmapBuilder(toggles, source), progress)
 
 
 def _load_constmap(path: Path, toggles: Toggles, progress: Progress | None) -> _native.NativeCache:

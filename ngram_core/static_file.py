@@ -120,6 +120,14 @@ def build_static(
         about.built_by,
         added=added,
     )
+    return in_slices(builder, progress)
+
+
+def in_slices(
+    builder: _native.NativePackedBuilder | _native.NativeConstmapBuilder,
+    progress: Callable[[float], None] | None,
+) -> _native.NativeCache:
+    """What a builder makes; it is closed."""
     try:
         while not builder.step(_STEP_GRAMS):
             if progress is not None:

@@ -611,6 +611,41 @@ def test_ctrl_c_stops_a_replay_that_can_go_on(measured: Callable[[str], None]) -
     assert waited < 2, "a slice lasts 50 ms; the rest is a busy machine"
 
 
+@pytest.mark.parametrize("source", ["counts", "ngc", "innervector"])
+def test_building_a_constmap_is_told_and_can_be_stopped(source: str) -> None:
+    """What it is made of is whole afterwards, and gives the same bytes when it is asked again."""
+    with ng.BigramCounter() as counter:
+        counter.add(stream(100_000, 5000))
+        ours = ng.CONSTMAP.toggles.set(static="ngc")
+        other = counter.cache(ours if source == "ngc" else ng.INNERVECTOR.toggles)
+
+        def build(progress: Callable[[float], None] | None = None) -> ng.NgramCache:
+            if source == "counts":
+                return counter.cache(ng.CONSTMAP.toggles, progress=progress)
+            return other.converted(ng.CONSTMAP.toggles, progress)
+
+        said: list[float] = []
+
+        def stop(fraction: float) -> None:
+            said.append(fraction)
+            if fraction > 0.5:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            build(stop)
+        n_said = len(said)
+        with other, build() as wanted, build(said.append) as got:
+            assert bytes(got._handle.constmap_bytes_view()) == bytes(
+                wanted._handle.constmap_bytes_view()
+            )
+            got.validate()
+    assert n_said > 3
+    again = said[n_said:]
+    assert again == sorted(again)
+    assert again[-1] <= 1
+    assert len(set(again)) > 5, "it moves"
+
+
 # ---- files ----------------------------------------------------------------------------
 
 

@@ -56,7 +56,7 @@ def test_a_branch_on_data_is_seen(tmp_path: Path, compiler: str, level: str, sea
 
 TIMED = re.compile(
     r"(?:\w+_cache_(?:same|constmap|ngc)_pick|ngc_scan_\w+|ngc_top_\w+"
-    r"|ngc_(?:constmap|packed)_find_plain|\w+_cache_(?:update|merge)|ngc_fuse_build)(?<!recorded)"
+    r"|ngc_(?:constmap|packed)_find_plain|\w+_cache_(?:update|merge)|ngc_fuse_step)(?<!recorded)"
 )
 
 

@@ -5,7 +5,7 @@ say) would replace this package alone.
 """
 
 from .caches import NativeCache, new_cursor, new_load_report
-from .counting import NativeCounter, NativePackedBuilder
+from .counting import NativeConstmapBuilder, NativeCounter, NativePackedBuilder
 from .drafting import NativeDrafter, NativeReplay
 from .handles import Handle
 from .inside import (
@@ -54,6 +54,7 @@ __all__ = [
     "Handle",
     "LegacySpans",
     "NativeCache",
+    "NativeConstmapBuilder",
     "NativeCounter",
     "NativeDrafter",
     "NativePackedBuilder",

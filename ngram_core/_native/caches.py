@@ -49,12 +49,6 @@ class NativeCache(Handle):
             status = lib.ngc_constmap_check(pointer, done)
         return int(status), bool(done[0])
 
-    def to_constmap(self, toggles: Toggles) -> NativeCache:
-        out = ffi.new("ngc_cache **")
-        with self.use() as pointer:
-            check(lib.ngc_constmap_build(c_toggles(toggles), pointer, out), "building a constmap")
-        return NativeCache(out[0])
-
     def constmap_bytes_view(self) -> memoryview:
         """Its file, valid until it is closed."""
         n_bytes = ffi.new("size_t *")

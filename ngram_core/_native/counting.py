@@ -58,12 +58,6 @@ class NativeCounter(Handle):
         with self.use() as pointer, cache.change() as target:
             check(lib.ngc_counter_fill(pointer, target, first, n_grams), "filling a cache")
 
-    def to_constmap(self, toggles: Toggles) -> NativeCache:
-        out = ffi.new("ngc_cache **")
-        with self.use() as pointer:
-            check(lib.ngc_constmap_count(c_toggles(toggles), pointer, out), "building a constmap")
-        return NativeCache(out[0])
-
     def save_legacy(self, chunk: int = 1 << 20) -> Iterator[memoryview]:
         """The counts as llama.cpp's file, in pieces that are valid until the next one."""
         with self.use() as pointer:
@@ -74,6 +68,44 @@ class NativeCounter(Handle):
         """For tests: the nth allocation from now on fails."""
         with self.use() as pointer:
             lib.ngc_counter_fail_allocation(pointer, nth)
+
+
+class NativeConstmapBuilder(Handle):
+    """Makes a constmap of a cache or of finished counts, which it borrows."""
+
+    def __init__(self, toggles: Toggles, source: NativeCache | NativeCounter) -> None:
+        begin = (
+            lib.ngc_constmap_begin_counts
+            if isinstance(source, NativeCounter)
+            else lib.ngc_constmap_begin
+        )
+        out = ffi.new("ngc_constmap_builder **")
+        with Loans() as loans:
+            status = begin(c_toggles(toggles), loans.reader(source), out)
+            check(status, "building a constmap")
+        super().__init__("builder", out[0], lib.ngc_constmap_builder_free, loans)
+
+    def step(self, n_grams: int) -> bool:
+        """Does one slice; True when all is done."""
+        done = ffi.new("int32_t *")
+        with self.use() as pointer:
+            check(lib.ngc_constmap_step(pointer, n_grams, done), "building a constmap")
+        return bool(done[0])
+
+    def fraction(self) -> float:
+        with self.use() as pointer:
+            return float(lib.ngc_constmap_fraction(pointer))
+
+    def take(self) -> NativeCache:
+        out = ffi.new("ngc_cache **")
+        with self.use() as pointer:
+            check(lib.ngc_constmap_take(pointer, out), "building a constmap")
+        return NativeCache(out[0])
+
+    def fail_allocation(self, nth: int) -> None:
+        """For tests: the nth allocation from now on fails."""
+        with self.use() as pointer:
+            lib.ngc_constmap_builder_fail_allocation(pointer, nth)
 
 
 class NativePackedBuilder(Handle):

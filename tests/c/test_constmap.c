@@ -198,3 +198,114 @@ void test_constmap_cut_at_any_byte(void)
     ngc_cache_free(packed);
     ngc_cache_free(plain);
 }
+
+/* ---- in slices ---- */
+
+static void check_same_file(const ngc_cache *a, const ngc_cache *b)
+{
+    size_t bytes_a, bytes_b;
+    const uint8_t *file_a = ngc_constmap_bytes_view(a, &bytes_a);
+    const uint8_t *file_b = ngc_constmap_bytes_view(b, &bytes_b);
+    CHECK(bytes_a == bytes_b && memcmp(file_a, file_b, bytes_a) == 0);
+}
+
+/* Runs a builder to its end, a slice after the other, and frees it. */
+static ngc_cache *stepped(ngc_constmap_builder *builder, size_t n_at_once, size_t *n_slices)
+{
+    ngc_cache *out;
+    double before = 0;
+    int32_t done = 0;
+    for (*n_slices = 0; !done; ++*n_slices) {
+        CHECK_EQUAL(ngc_constmap_take(builder, &out), NGC_BAD_ARGUMENT);
+        if (!CHECK_OK(ngc_constmap_step(builder, n_at_once, &done))) {
+            break;
+        }
+        double fraction = ngc_constmap_fraction(builder);
+        CHECK(fraction >= before && fraction <= 1);
+        before = fraction;
+    }
+    CHECK(before == 1);
+    CHECK_OK(ngc_constmap_take(builder, &out));
+    ngc_constmap_builder_free(builder);
+    return out;
+}
+
+void test_constmap_in_slices_of_any_size(void)
+{
+    static const size_t lengths[] = {0, 2, 3, 100, N}, at_once[] = {0, 1, 7, SIZE_MAX};
+    ngc_toggles toggles = *toggles_at(5);
+    int32_t text[N];
+    random_text(text, N, N_VOCAB, 72);
+    for (size_t i = 0; i < LENGTH(lengths); i++) {
+        ngc_cache *plain = counted(&toggles, 2, 2, text, lengths[i]);
+        ngc_cache *packed = packed_from(plain), *whole;
+        ngc_counter *counter;
+        CHECK_OK(ngc_counter_new(&counter));
+        CHECK_OK(ngc_counter_add(counter, text, lengths[i]));
+        CHECK_OK(ngc_counter_finish(counter));
+        CHECK_OK(ngc_constmap_count(&toggles, counter, &whole));
+        for (size_t k = 0; k < LENGTH(at_once); k++) {
+            ngc_constmap_builder *builder;
+            size_t n_slices;
+            CHECK_OK(ngc_constmap_begin(&toggles, plain, &builder));
+            ngc_cache *out = stepped(builder, at_once[k], &n_slices);
+            CHECK(at_once[k] > 7 || lengths[i] < N || n_slices > 500);
+            check_same_file(out, packed);
+            check_same_rows(out, plain);
+            check_sound(out);
+            ngc_cache_free(out);
+            CHECK_OK(ngc_constmap_begin_counts(&toggles, counter, &builder));
+            out = stepped(builder, at_once[k], &n_slices);
+            check_same_file(out, whole);
+            check_same_rows(out, plain);
+            ngc_cache_free(out);
+        }
+        ngc_constmap_builder *left; /* in the middle */
+        int32_t done;
+        CHECK_OK(ngc_constmap_begin(&toggles, plain, &left));
+        CHECK_OK(ngc_constmap_step(left, 1, &done));
+        ngc_constmap_builder_fail_allocation(left, 1);
+        ngc_status status = NGC_OK;
+        for (done = 0; status == NGC_OK && !done;) {
+            status = ngc_constmap_step(left, 50, &done);
+        }
+        CHECK_EQUAL(status, NGC_NO_MEMORY);
+        ngc_constmap_builder_free(left);
+        ngc_counter_free(counter);
+        ngc_cache_free(whole);
+        ngc_cache_free(packed);
+        ngc_cache_free(plain);
+    }
+}
+
+/* A file of ours with any byte changed, as far as it opens: what it says of its size may be wrong by
+ * then, and a constmap of it is made or refused, never written past its end. */
+void test_constmap_from_a_damaged_file(void)
+{
+    ngc_toggles toggles = *toggles_at(5);
+    ngc_cache *plain = counted(&toggles, 2, 2, RECIPE_B, LENGTH(RECIPE_B)), *ours;
+    CHECK_OK(pack(&toggles, plain, NULL, 0, 10, &ours));
+    size_t bytes, n_opened = 0, n_refused = 0;
+    const uint8_t *file = ngc_packed_bytes_view(ours, &bytes);
+    uint8_t *changed = malloc(bytes);
+    for (size_t at = 0; at < bytes; at++) {
+        for (int bit = 0; bit < 8; bit++) {
+            ngc_fault fault;
+            ngc_cache *opened, *out;
+            memcpy(changed, file, bytes);
+            changed[at] ^= (uint8_t)(1 << bit);
+            if (ngc_packed_open(&toggles, changed, bytes, &opened, &fault) == NGC_OK) {
+                ngc_status status = ngc_constmap_build(&toggles, opened, &out);
+                CHECK((status == NGC_OK) == (out != NULL));
+                n_refused += status != NGC_OK;
+                n_opened++;
+                ngc_cache_free(out);
+                ngc_cache_free(opened);
+            }
+        }
+    }
+    CHECK(n_opened > 1000 && n_refused > 100);
+    free(changed);
+    ngc_cache_free(ours);
+    ngc_cache_free(plain);
+}

@@ -42,6 +42,8 @@
     TEST(constmap_as_a_static_cache) \
     TEST(constmap_with_any_byte_changed) \
     TEST(constmap_cut_at_any_byte) \
+    TEST(constmap_in_slices_of_any_size) \
+    TEST(constmap_from_a_damaged_file) \
     TEST(packed_holds_what_it_was_built_from) \
     TEST(packed_bytes_do_not_depend_on_order) \
     TEST(packed_merges_exactly) \
