@@ -619,31 +619,32 @@ typedef struct ngc_fuse_lookup {
 ngc_status ngc_constmap_look_up(const ngc_cache *cache, const int32_t *ngram,
                                 ngc_fuse_lookup *lookup);
 
-/* A part of a table around a key: the chain of its bucket, or slots around its home. */
+/* A part of a table around a key: the chain of its bucket, or slots around its home. Some tables
+ * have their slots in lines, read as a whole: a table of places, and our own static file. */
 typedef struct ngc_place {
     int64_t index;       /* of the slot; of the node in its chain */
-    int64_t entry;       /* a slot's entry; -1: none, or a node */
-    uint64_t hash;       /* of the n-gram, whole */
+    int64_t entry;       /* a slot's entry, its place in a text, or where its followers lie, in bytes;
+                          * -1: none, or a node */
+    uint64_t hash;       /* of the n-gram, whole; in our own file: the mixed key */
+    int64_t fingerprint; /* slots: the bits of the hash that stand there */
     int32_t tokens[4];   /* NGC_NO_TOKEN where there is none */
     int32_t n_followers;
-    int32_t distance;    /* from home, or from the chain's start; -1: an empty slot */
-    int32_t fingerprint; /* slots: 8 bits of the spread hash */
-    int32_t unused;
+    int32_t distance;    /* slots or lines from home, or nodes from the chain's start; -1: empty */
 } ngc_place;
 
 typedef struct ngc_around {
     uint64_t hash;       /* of the key */
     int64_t n_buckets;   /* of the table, or slots */
-    int64_t home;        /* the key's bucket or slot; -1: the table has none yet */
+    int64_t home;        /* the key's bucket, slot or line; -1: the table has none yet */
     int64_t found;       /* index of the place where it stands; -1: it is absent */
-    int64_t n_visited;   /* nodes or slots that the look-up visited */
+    int64_t n_visited;   /* nodes, slots or lines that the look-up visited */
     int64_t n_places;    /* to show */
-    int32_t fingerprint; /* flat tables: of the key */
-    int32_t unused;
+    int64_t fingerprint; /* slots: of the key */
+    int64_t slots_a_line; /* 0: slots do not stand in lines */
 } ngc_around;
 
-/* Looks an n-gram up, recorded, and shows what stands around: the whole chain, or slots from
- * n_before before its home to n_after behind the last visited. Writes the first of *n_touches
+/* Looks an n-gram up, recorded, and shows what stands around: the whole chain, or slots (or all
+ * slots of lines) from n_before before its home to n_after behind the last visited. Writes the first of *n_touches
  * touches and of around->n_places places. NGC_UNSUPPORTED: not such a table. */
 ngc_status ngc_cache_table_around(const ngc_cache *cache, const int32_t *ngram, int32_t n,
                                   int32_t n_before, int32_t n_after, ngc_around *around,
@@ -655,9 +656,9 @@ typedef struct ngc_table_facts {
     int64_t n_grams;
     int64_t n_buckets;         /* or slots */
     int64_t n_empty;           /* of them */
-    int64_t longest;           /* the most nodes or slots visited to find one n-gram */
+    int64_t longest;           /* the most nodes, slots or lines visited to find one n-gram */
     int64_t sum_visited;       /* to find each once */
-    int64_t n_sharing;         /* n-grams whose full hash another one has as well */
+    int64_t n_sharing;         /* n-grams whose full hash another one in their table has as well */
     int64_t most_sharing;      /* the most n-grams with one full hash */
     uint64_t shared_hash;      /* which one */
     int32_t longest_tokens[4]; /* the n-gram that takes the longest */

@@ -108,9 +108,12 @@ ngc_status ngc_cache_table_facts(const ngc_cache *cache, ngc_table_facts *facts)
     if (hashes == NULL) {
         return NGC_NO_MEMORY;
     }
-    inside_of(cache)->measure(cache, facts, hashes);
-    qsort(hashes, n, sizeof *hashes, compare_hashes);
-    count_sharing(hashes, n, facts);
+    size_t ends[NGC_N_MAX], start = 0;
+    size_t n_tables = inside_of(cache)->measure(cache, facts, hashes, ends);
+    for (size_t i = 0; i < n_tables; start = ends[i++]) {
+        qsort(hashes + start, ends[i] - start, sizeof *hashes, compare_hashes);
+        count_sharing(hashes + start, ends[i] - start, facts);
+    }
     free(hashes);
     return NGC_OK;
 }

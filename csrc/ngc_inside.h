@@ -14,8 +14,10 @@ typedef struct ngc_inside_operations {
     void (*around)(const ngc_cache *cache, const ngc_key *key, size_t n_before, size_t n_after,
                    ngc_around *around, ngc_place *places, size_t capacity,
                    ngc_recorder *recorder);
-    /* `hashes` has room for every n-gram's. */
-    void (*measure)(const ngc_cache *cache, ngc_table_facts *facts, uint64_t *hashes);
+    /* `hashes` has room for every n-gram's, as many as `facts` of the cache says there are. Says how
+     * many tables there are, and where in it the hashes of each end. */
+    size_t (*measure)(const ngc_cache *cache, ngc_table_facts *facts, uint64_t *hashes,
+                      size_t *ends);
     /* The count of a token among the followers of a key, 0 if it is absent. */
     int32_t (*search)(const ngc_cache *cache, const ngc_key *key, int32_t token, int32_t search,
                       size_t *length, ngc_recorder *recorder);
@@ -48,6 +50,20 @@ static inline ngc_place ngc_place_of(const ngc_key *key, uint64_t hash, size_t n
     place.hash = hash;
     place.n_followers = (int32_t)n_followers;
     return place;
+}
+
+/* Of a table in lines: which of them to show, a row that may wrap around the table's end. */
+typedef struct ngc_line_window {
+    size_t first;
+    size_t n_lines;
+} ngc_line_window;
+
+static inline ngc_line_window ngc_line_window_of(size_t home, size_t n_visited, size_t n_before,
+                                                 size_t n_after, size_t n_lines)
+{
+    size_t wanted = n_visited + n_before + n_after;
+    return (ngc_line_window){(home + n_lines - n_before % n_lines) % n_lines,
+                             wanted < n_lines ? wanted : n_lines};
 }
 
 /* One more n-gram, for which a look-up visits so many nodes or slots. */

@@ -15,11 +15,14 @@ static void C(around)(const ngc_cache *cache, const ngc_key *key, size_t n_befor
     T(around)(table, key, n_before, n_after, around, places, capacity);
 }
 
-static void C(measure)(const ngc_cache *cache, ngc_table_facts *facts, uint64_t *hashes)
+static size_t C(measure)(const ngc_cache *cache, ngc_table_facts *facts, uint64_t *hashes,
+                         size_t *ends)
 {
     const TABLE_T *table = &((const CACHE_T *)cache)->table;
     facts->n_buckets = (int64_t)T(n_buckets)(table);
     T(measure)(table, facts, hashes);
+    ends[0] = (size_t)facts->n_grams;
+    return 1;
 }
 
 static int32_t C(search)(const ngc_cache *cache, const ngc_key *key, int32_t token,

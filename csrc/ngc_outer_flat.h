@@ -381,7 +381,7 @@ static inline void T(around)(const TABLE_T *table, const ngc_key *key, size_t n_
                              size_t capacity)
 {
     uint64_t spread = T(spread)(around->hash);
-    around->fingerprint = (int32_t)(T(home_mark)(spread) % T(DISTANCE_ONE));
+    around->fingerprint = (int64_t)(T(home_mark)(spread) % T(DISTANCE_ONE));
     if (table->n_slots == 0) {
         return;
     }

@@ -350,7 +350,11 @@ static int32_t search(const ngc_cache *cache, const ngc_key *key, int32_t token,
     return view.length == 0 ? 0 : packed_view_count(view, token, search, recorder);
 }
 
-static const ngc_inside_operations inside = {.search = search};
+static const ngc_inside_operations inside = {
+    .around = ngc_packed_around,
+    .measure = ngc_packed_measure,
+    .search = search,
+};
 
 /* What changes it is absent: ngc_cache.c answers NGC_UNSUPPORTED. */
 static const ngc_cache_operations operations = {

@@ -34,4 +34,12 @@ ngc_status ngc_packed_wrap(const ngc_toggles *toggles, const uint8_t *bytes, siz
                            uint8_t *block, size_t block_bytes, ngc_cache **out,
                            ngc_fault *fault);
 
+/* ---- views of the inside (ngc_packed_inside.c) ---- */
+
+void ngc_packed_around(const ngc_cache *cache, const ngc_key *key, size_t n_before, size_t n_after,
+                       ngc_around *around, ngc_place *places, size_t capacity,
+                       ngc_recorder *recorder);
+size_t ngc_packed_measure(const ngc_cache *cache, ngc_table_facts *facts, uint64_t *hashes,
+                          size_t *ends);
+
 #endif

@@ -1,4 +1,5 @@
-/* ngc_packed_inside.c - what the bytes of our own file mean; see ngc_packed_format.h.
+/* ngc_packed_inside.c - what the bytes of our own file mean, and its table around a 2-gram; see
+ * ngc_packed_format.h.
  *
  * Records say where their followers' blocks are, not the other way round: for a window among the
  * followers all records are gone through.
@@ -248,4 +249,113 @@ ngc_status ngc_packed_spans(const ngc_cache *cache, int64_t from, int64_t to, ng
     fill_gaps(&list, (uint64_t)to);
     *n_spans = list.n_spans;
     return NGC_OK;
+}
+
+/* ---- the table ---- */
+
+/* The mixed key as a fraction of 1: home and remainder are cut from it, and it tells the key. */
+static uint64_t mixed(const packed_cache *self, const int32_t *tokens)
+{
+    uint32_t bits = self->file.layout.token_bits;
+    uint64_t key = (uint64_t)(uint32_t)tokens[0] << bits | (uint32_t)tokens[1];
+    return packed_mix(key, bits) << (64 - 2 * bits);
+}
+
+/* An empty one, too, where a damaged record leads to no followers. */
+static ngc_place place_at(const packed_cache *self, uint64_t number, bool *damaged)
+{
+    const packed_layout *layout = &self->file.layout;
+    uint32_t n_records = packed_records_a_line(layout);
+    uint64_t line = number / n_records;
+    const uint8_t *bytes = self->lines + line * PACKED_LINE_BYTES +
+                           number % n_records * layout->record_bytes;
+    ngc_place place = ngc_no_place();
+    int32_t tokens[2];
+    packed_view view;
+    *damaged = false;
+    if (bytes[0] & 1) {
+        packed_record record = ngc_packed_get_record(layout, bytes);
+        *damaged = !look_up(self, line, &record, tokens, &view);
+        if (!*damaged) {
+            ngc_key key = ngc_key_of(tokens, 2);
+            size_t shown = view.length < INT32_MAX ? view.length : INT32_MAX;
+            place = ngc_place_of(&key, mixed(self, tokens), shown);
+            place.entry = view.length > 1 ? (int64_t)record.place : -1;
+            place.fingerprint = (int64_t)record.remainder;
+            place.distance = (int32_t)record.displacement;
+        }
+    }
+    place.index = (int64_t)number;
+    return place;
+}
+
+/* Where the look-up that visited the last of these lines has found its 2-gram. */
+static int64_t found_in(const packed_cache *self, uint64_t line, const ngc_key *key)
+{
+    uint32_t n_records = packed_records_a_line(&self->file.layout);
+    for (uint64_t number = line * n_records; number < (line + 1) * n_records; number++) {
+        bool damaged;
+        ngc_place place = place_at(self, number, &damaged);
+        if (memcmp(place.tokens, key->tokens, sizeof place.tokens) == 0) {
+            return (int64_t)number;
+        }
+    }
+    return -1;
+}
+
+void ngc_packed_around(const ngc_cache *cache, const ngc_key *key, size_t n_before, size_t n_after,
+                       ngc_around *around, ngc_place *places, size_t capacity,
+                       ngc_recorder *recorder)
+{
+    const packed_cache *self = (const packed_cache *)cache;
+    const packed_layout *layout = &self->file.layout;
+    uint32_t n_records = packed_records_a_line(layout);
+    around->n_buckets = (int64_t)(self->n_lines * n_records);
+    around->slots_a_line = n_records;
+    if (ngc_key_length(key) != 2 || (uint32_t)key->tokens[0] >= self->file.n_vocab ||
+        (uint32_t)key->tokens[1] >= self->file.n_vocab) {
+        return; /* such a look-up reads nothing */
+    }
+    packed_place home =
+        packed_place_of(layout, self->file.n_homes, key->tokens[0], key->tokens[1]);
+    bool is_there = !packed_view_is_none(ngc_packed_find_recorded(cache, key, recorder));
+    around->hash = mixed(self, key->tokens);
+    around->fingerprint = (int64_t)home.remainder;
+    around->home = (int64_t)home.home;
+    around->n_visited = recorder->probe->visited_nodes;
+    if (is_there) {
+        around->found = found_in(self, home.home + (uint64_t)around->n_visited - 1, key);
+    }
+    ngc_line_window window =
+        ngc_line_window_of((size_t)home.home, (size_t)around->n_visited, n_before, n_after,
+                           (size_t)self->n_lines);
+    around->n_places = (int64_t)(window.n_lines * n_records);
+    for (size_t i = 0; i < window.n_lines * n_records && i < capacity; i++) {
+        bool damaged;
+        places[i] = place_at(
+            self, (window.first * n_records + i) % (self->n_lines * n_records), &damaged);
+    }
+}
+
+size_t ngc_packed_measure(const ngc_cache *cache, ngc_table_facts *facts, uint64_t *hashes,
+                          size_t *ends)
+{
+    const packed_cache *self = (const packed_cache *)cache;
+    uint64_t n_records = self->n_lines * packed_records_a_line(&self->file.layout);
+    facts->n_buckets = (int64_t)n_records;
+    for (uint64_t number = 0; number < n_records; number++) {
+        bool damaged;
+        ngc_place place = place_at(self, number, &damaged);
+        if (place.distance < 0) {
+            facts->n_empty += !damaged;
+            continue;
+        }
+        if ((uint64_t)facts->n_grams < self->file.n_grams) { /* a damaged file may have more */
+            ngc_key key = ngc_key_of(place.tokens, 2);
+            hashes[facts->n_grams] = place.hash;
+            ngc_table_facts_add(facts, &key, (size_t)place.distance + 1);
+        }
+    }
+    ends[0] = (size_t)facts->n_grams;
+    return 1;
 }

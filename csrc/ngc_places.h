@@ -170,6 +170,14 @@ void ngc_places_clear(ngc_cache *cache);
 void ngc_places_destroy(ngc_cache *cache);
 void ngc_places_facts(const ngc_cache *cache, ngc_cache_facts *facts);
 
+/* ---- views of the inside (ngc_places_inside.c) ---- */
+
+void ngc_places_around(const ngc_cache *cache, const ngc_key *key, size_t n_before, size_t n_after,
+                       ngc_around *around, ngc_place *places, size_t capacity,
+                       ngc_recorder *recorder);
+size_t ngc_places_measure(const ngc_cache *cache, ngc_table_facts *facts, uint64_t *hashes,
+                          size_t *ends);
+
 /* ---- walking, saving, checking (ngc_places_files.c) ---- */
 
 void ngc_places_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_facts *facts,

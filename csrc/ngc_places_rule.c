@@ -91,7 +91,11 @@ static int32_t search(const ngc_cache *cache, const ngc_key *key, int32_t token,
     return view.length == 0 ? 0 : summed_view_count(view, token, search, recorder);
 }
 
-static const ngc_inside_operations inside = {.search = search};
+static const ngc_inside_operations inside = {
+    .around = ngc_places_around,
+    .measure = ngc_places_measure,
+    .search = search,
+};
 
 const ngc_cache_operations ngc_places_operations = {
     .destroy = ngc_places_destroy,

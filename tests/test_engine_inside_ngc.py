@@ -116,8 +116,7 @@ def test_a_look_up_and_a_search_in_it_are_recorded() -> None:
         for token, count in zip(tokens.tolist()[::100], counts.tolist()[::100], strict=True):
             path = inside.search_path(cache, token, ngram=[0, 1])
             assert (path.count, path.length) == (count, len(tokens))
-        with pytest.raises(ng.InputError):
-            cache.table_around([0, 1])
+        assert cache.table_around([0, 1]).found is not None
 
 
 def test_a_damaged_head_is_refused(path: Path, tmp_path: Path) -> None:

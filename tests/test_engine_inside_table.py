@@ -19,6 +19,8 @@ from ngram_core.errors import InputError
 MASK = 2**64 - 1
 GOLDEN = 11400714819323198485
 
+OUTERS = ["chained", "segmented", "dense", "places"]
+
 FLAT = [
     (outer, followers, hash_)
     for outer, followers, hash_ in product(
@@ -41,6 +43,22 @@ def hash_of(ngram: tuple[int, ...], kind: str) -> int:
     return h ^ h >> 32
 
 
+def hash_of_last(ngram: tuple[int, ...], kind: str) -> int:
+    """The same where hashes of longer n-grams are made from those of shorter ones, from the last
+    token on."""
+    h = 0
+    for token in reversed(ngram):
+        if kind == "xor":
+            h ^= token * GOLDEN & MASK
+        else:
+            h = (h + token + 1) * 0x9E3779B97F4A7C15 & MASK
+            h ^= h >> 32
+    if kind == "xor":
+        h = h * 0xD6E8FEB86659FD93 & MASK
+        h ^= h >> 32
+    return h
+
+
 def spread(hash_: int) -> int:
     """A flat table's own last mixing."""
     hash_ = hash_ * 0x9FB21C651E98DF25 & MASK
@@ -48,6 +66,7 @@ def spread(hash_: int) -> int:
 
 
 def toggles_of(outer: str, followers: str = "chained", hash_: str = "xor") -> ng.Toggles:
+    followers = "summed" if outer == "places" else followers
     ties = "library" if followers == "chained" else "token"
     return ng.Toggles(outer=outer, followers=followers, hash=hash_, ties=ties)  # type: ignore[arg-type]
 
@@ -144,7 +163,118 @@ def check_path(
     assert poorer == [False] * (len(visited) - 1) + [True]
 
 
-@pytest.mark.parametrize("outer", ["chained", "segmented", "dense"])
+# ---- slots in lines -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hash_", ["xor", "mixed"])
+@pytest.mark.parametrize("n_tokens", [3, 30, 600])
+def test_places_stand_in_the_lines_of_their_hashes(hash_: str, n_tokens: int) -> None:
+    """A table for each size; the n-gram is read in the text, where a byte of its hash agrees."""
+    text = stream(list(range(25)), n_tokens, n_tokens)
+    model: reference.Cache = {}
+    reference.update(model, text, n_tokens)
+    with ng.NgramCache(toggles_of("places", hash_=hash_)) as cache:
+        cache.update(text)
+        for n in range(1, 5):
+            known = [ngram for ngram in model if len(ngram) == n]
+            whole = cache.table_around(known[0] if known else (1,) * n, before=0, after=4096)
+            assert (whole.outer, whole.slots_a_line) == ("places", 7)
+            if whole.home is None:
+                assert not known
+                continue
+            n_lines = whole.n_buckets // 7
+            slots = {place.index: place for place in whole.places}
+            assert sorted(slots) == list(range(whole.n_buckets))
+            assert {p.tokens for p in whole.places if p.tokens} == set(known)
+            for place in (p for p in whole.places if p.tokens):
+                home = hash_of_last(place.tokens, hash_) * n_lines >> 64
+                assert (home + place.distance) % n_lines == place.index // 7
+                assert place.entry is not None
+                assert place.n_followers == len(model[place.tokens])
+            for ngram in [*known, *(g for g in absent(cache) if len(g) == n)]:
+                around = cache.table_around(ngram, before=1, after=1)
+                assert all(place == slots[place.index] for place in around.places)
+                hash_now = hash_of_last(ngram, hash_)
+                tag = 1 + ((hash_now & 0xFFFF) * 255 >> 16)
+                home = hash_now * n_lines >> 64
+                assert (around.hash, around.fingerprint, around.home) == (hash_now, tag, home)
+                assert around.path == tuple((home + i) % n_lines for i in range(len(around.path)))
+                visited = [slots[7 * line + i] for line in around.path for i in range(7)]
+                agree = [p.tokens for p in visited if p.tokens and p.fingerprint == tag]
+                if ngram in model:
+                    assert around.found is not None
+                    assert around.found // 7 == around.path[-1]
+                    assert slots[around.found].tokens == ngram
+                    assert around.keys_compared == agree.index(ngram) + 1
+                else:
+                    assert around.found is None
+                    assert around.keys_compared == len(agree)
+
+
+def unmixed_home(ngram: tuple[int, ...], bits: int, n_homes: int) -> tuple[int, int]:
+    """The line of a 2-gram in our own file, and its mixed key: RULE of ngc_packed_format.h."""
+    mask = (1 << 2 * bits) - 1
+    key = ngram[0] << bits | ngram[1]
+    for factor in (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93):
+        key ^= key >> bits
+        key = key * factor & mask
+    key ^= key >> bits
+    fraction = key << (64 - 2 * bits)
+    return fraction * n_homes >> 64, fraction
+
+
+@pytest.mark.parametrize("n_tokens", [4, 60, 2000])
+def test_records_stand_in_the_lines_of_their_keys(n_tokens: int) -> None:
+    """Our own static file: every 2-gram is told by its line and what is left of its key."""
+    text = stream(list(range(50)), 5, n_tokens)
+    ours = ng.CONSTMAP.toggles.set(static="ngc")
+    with ng.NgramCache.build_static(text, ours) as cache:
+        known = ngrams_of(cache)
+        assert cache.about is not None
+        bits = (cache.about.n_vocab - 1).bit_length()
+        whole = cache.table_around(known[0], before=0, after=4096)
+        assert (whole.outer, whole.keys_compared) == ("ngc", 0)
+        assert sorted(p.index for p in whole.places) == list(range(whole.n_buckets))
+        assert sorted(p.tokens for p in whole.places if p.tokens) == sorted(known)
+        n_lines = whole.n_buckets // whole.slots_a_line
+        n_homes = next(
+            n
+            for n in range(n_lines, 0, -1)
+            if all(
+                unmixed_home(p.tokens, bits, n)[0] + p.distance == p.index // whole.slots_a_line
+                for p in whole.places
+                if p.tokens
+            )
+        )
+        assert n_lines - n_homes <= 256
+        for ngram in [*known, *(g for g in absent(cache) if len(g) == 2)]:
+            around = cache.table_around(ngram, before=1, after=1)
+            if around.home is None:
+                assert max(ngram) >= cache.about.n_vocab
+                continue
+            assert (around.home, around.hash) == unmixed_home(ngram, bits, n_homes)
+            assert around.path == tuple(around.home + i for i in range(len(around.path)))
+            places = {place.index: place for place in around.places}
+            if ngram in known:
+                assert around.found is not None
+                assert places[around.found].tokens == ngram
+                assert places[around.found].distance == len(around.path) - 1
+                assert places[around.found].fingerprint == around.fingerprint
+                n_followers = len(cache.followers(ngram)[0])
+                assert places[around.found].n_followers == n_followers
+                assert (places[around.found].entry is None) == (n_followers == 1)
+            else:
+                assert around.found is None
+        report = inside.table_report(cache)
+        paths = {ngram: len(cache.table_around(ngram).path) for ngram in known}
+    assert report.n_grams == len(known)
+    assert report.n_empty == report.n_buckets - len(known)
+    assert report.longest == max(paths.values()) == paths[report.longest_ngram]
+    assert report.mean_visited == pytest.approx(sum(paths.values()) / len(known))
+    assert (report.n_sharing, report.shared_hash) == (0, None)
+
+
+@pytest.mark.parametrize("outer", OUTERS)
 def test_an_empty_table(outer: str) -> None:
     with ng.NgramCache(toggles_of(outer)) as cache:
         around = cache.table_around([1, 2])
@@ -179,14 +309,17 @@ def test_what_has_no_table_says_so() -> None:
 
 
 @pytest.mark.parametrize("hash_", ["xor", "mixed"])
-@pytest.mark.parametrize("outer", ["chained", "segmented", "dense"])
+@pytest.mark.parametrize("outer", OUTERS)
 def test_the_report_is_the_sum_of_all_look_ups(outer: str, hash_: str) -> None:
     text = stream(list(range(30)), 3, 600)
     with ng.NgramCache(toggles_of(outer, "chained", hash_)) as cache:
         cache.update(text)
         known = ngrams_of(cache)
         visited = {ngram: len(cache.table_around(ngram).path) for ngram in known}
-        hashes = Counter(hash_of(ngram, hash_) for ngram in known)
+        if outer == "places":  # a table for each size
+            hashes = Counter((len(g), hash_of_last(g, hash_)) for g in known)
+        else:
+            hashes = Counter((0, hash_of(ngram, hash_)) for ngram in known)
         shared = {h: n for h, n in hashes.items() if n > 1}
         report = inside.table_report(cache)
     assert report.n_grams == len(known)
@@ -196,7 +329,8 @@ def test_the_report_is_the_sum_of_all_look_ups(outer: str, hash_: str) -> None:
     assert report.most_sharing == max(hashes.values())
     if shared:
         assert report.shared_hash is not None
-        assert shared[report.shared_hash] == max(shared.values())
+        most = [h for (_, h), n in shared.items() if n == max(shared.values())]
+        assert report.shared_hash in most
     else:
         assert report.shared_hash is None
     if outer == "chained":
@@ -206,7 +340,7 @@ def test_the_report_is_the_sum_of_all_look_ups(outer: str, hash_: str) -> None:
         assert report.n_empty == report.n_buckets - len(known)
 
 
-@pytest.mark.parametrize("outer", ["chained", "segmented", "dense"])
+@pytest.mark.parametrize("outer", OUTERS)
 def test_a_pair_and_its_mirror_collide_with_xor_alone(outer: str) -> None:
     text = [token for a in range(0, 400, 2) for token in (a, a + 1, a, 10_000)]
     reports = {}

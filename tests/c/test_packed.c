@@ -358,6 +358,14 @@ static void look_everywhere(const ngc_cache *cache)
     for (size_t n = 1; n == 1;) {
         CHECK_OK(ngc_cache_walk(cache, &cursor, &ngram, 1, &n));
     }
+    ngc_table_facts facts;
+    CHECK_OK(ngc_cache_table_facts(cache, &facts));
+    for (int32_t a = 0; a < 60; a++) {
+        int32_t key[2] = {a, 59 - a};
+        ngc_around around;
+        ngc_place places[8];
+        CHECK_OK(ngc_cache_table_around(cache, key, 2, 1, 1, &around, places, 8, NULL, 0, &length));
+    }
 }
 
 /* Any byte changed is found out, by opening it or by checking all of it; and where only the check

@@ -60,6 +60,7 @@
     TEST(counter_refuses_what_it_cannot) \
     EACH(table_around_fits_its_room) \
     EACH(table_facts_are_those_of_all_lookups) \
+    TEST(packed_table_is_that_of_all_lookups) \
     TEST(searches_of_every_length) \
     EACH(touches_change_nothing) \
     TEST(views_refuse_what_they_cannot_show) \
