@@ -13,7 +13,7 @@ from ngram_core.errors import InputError
 from ngram_core.lesson import lesson10
 from ngram_core.lesson.payoff import board, drafting, gains, prices
 from ngram_core.lesson.steps import said
-from ngram_core.published import DRAFTING_US
+from ngram_core.published import DRAFTING_US, PUBLISHED
 from ngram_core.tokenizers import WordTokenizer
 
 LESSON = (REPO / "notebooks" / "10_should_i_use_it.ipynb").read_text(encoding="utf-8")
@@ -80,7 +80,14 @@ def test_this_machine_is_measured() -> None:
     price = measured.price
     assert price(1) == 1.0
     assert price.is_measured
-    assert f"for the price of {price(9):.1f}" in str(measured)
+    assert f"for the price of {price(9):.1f} (" in str(measured)
+
+
+def test_a_slow_round_does_not_move_a_price() -> None:
+    rounds = prices.Measured({1: [2.0, 20.0, 2.0], 9: [6.0, 60.0, 8.0]})
+    assert rounds.ratios(9) == [3.0, 3.0, 4.0]
+    assert rounds.price(9) == 3.0
+    assert "for the price of 3.0 (3.0 – 4.0)" in str(rounds)
 
 
 # ---- faster drafting ---------------------------------------------------------------------------
@@ -121,7 +128,7 @@ def test_every_step_says_what_was_counted(model: board.PayoffModel) -> None:
                 counts = gains.counted(name, n)
                 speed = gains.speed_up(counts, price)
                 told = said(step["say"])
-                assert f"{counts.tokens_per_pass:.2f} tokens a pass" in told
+                assert f"{counts.tokens_per_pass:.3f} tokens a pass" in told
                 assert f"= {speed:.2f} times as fast" in told
                 assert ("slower than without" in told) == (speed < 1)
                 assert ("it pays" in told) == (speed >= 1.05)
@@ -192,6 +199,13 @@ def test_the_prose_quotes_what_is_counted() -> None:
     assert f"rises to {max(speeds):.1f} and stays" in LESSON
     edit = [gains.speed_up(gains.counted("code-edit", n), prices.CHEAP) for n in gains.N_DRAFTS]
     assert edit == sorted(edit)  # "beyond 16 if checking is cheap"
+    story = [gains.speed_up(gains.counted("prose", n), prices.CHEAP) for n in gains.N_DRAFTS]
+    assert gains.N_DRAFTS[board.best(story)] == 2  # "for prose it ends after two"
+
+
+def test_the_static_cache_of_ones_own_kind_is_the_published_one() -> None:
+    accepted = {line.corpus_mb: line.n_accept for line in PUBLISHED if line.stage == "upstream"}
+    assert f"*{accepted[0] / 1000:.1f}* to *{accepted[541] / 1000:.1f} thousand*" in LESSON
 
 
 def test_workloads_stand_in_the_order_of_their_gain() -> None:
@@ -203,16 +217,18 @@ def test_workloads_stand_in_the_order_of_their_gain() -> None:
 
 def test_acceptance_is_not_speed(capsys: pytest.CaptureFixture[str]) -> None:
     lesson10.by_acceptance()
-    *rows, told = capsys.readouterr().out.splitlines()
+    _head, *rows, told = capsys.readouterr().out.splitlines()
     assert len(rows) == len(gains.N_DRAFTS)
-    assert "the highest acceptance is at 1, the highest speed at 16: 1.54 and 2.40" in told
+    assert "The highest acceptance is at 1, the highest speed at 16: 1.54 and 2.40" in told
 
 
 def test_thresholds_keep_prose_from_losing(capsys: pytest.CaptureFixture[str]) -> None:
     lesson10.without_thresholds()
-    shipped, always = capsys.readouterr().out.splitlines()
-    assert "0.88 guesses a pass, 16.4 % accepted, 1.15 tokens a pass; 1.03 times" in shipped
-    assert "4.66 guesses a pass, 5.1 % accepted, 1.24 tokens a pass; 0.78 times" in always
+    shipped, speeds, always, lower = capsys.readouterr().out.splitlines()
+    assert "0.88 guesses a pass, 16.4 % accepted, 1.15 tokens a pass" in shipped
+    assert "1.03 (9 for the price of 2), 0.79 (9 for the price of 5)" in speeds
+    assert "4.66 guesses a pass, 5.1 % accepted, 1.24 tokens a pass" in always
+    assert "0.78 (9 for the price of 2), 0.37 (9 for the price of 5)" in lower
 
 
 # ---- the question and the exercises -----------------------------------------------------------

@@ -34,7 +34,7 @@ def _gain() -> str:
 
 STORY = Question(
     "A small model writes a story on two cores of a processor. Drafting with up to 8 guesses is"
-    " switched on; it costs next to nothing. How fast does the story come now?",
+    " switched on; guessing itself costs next to nothing. How fast does the story come now?",
     GAINS,
     _gain,
     "the formula",
@@ -54,17 +54,16 @@ def by_acceptance(workload: str = "json-lines") -> None:
     """Prints acceptance, tokens per pass and speed-up, one line for each number of guesses."""
     found = {n: counted(workload, n) for n in N_DRAFTS}
     speeds = {n: speed_up(counts, CHEAP) for n, counts in found.items()}
+    print(f"{workload}; speed by the model “{CHEAP.name}”")
     for n, counts in found.items():
         print(
-            f"{workload}, up to {n:2} guesses: {counts.accept_pct:4.1f} % accepted,"
+            f"n_draft = {n:2}: {counts.accept_pct:4.1f} % accepted,"
             f" {counts.tokens_per_pass:.2f} tokens a pass, {speeds[n]:.2f} times as fast"
         )
-    best, fastest = (
-        max(found, key=lambda n: found[n].accept_pct or 0.0),
-        max(speeds, key=speeds.__getitem__),
-    )
+    best = max(found, key=lambda n: found[n].accept_pct or 0.0)
+    fastest = max(speeds, key=speeds.__getitem__)
     print(
-        f"{CHEAP.name}: the highest acceptance is at {best}, the highest speed at {fastest}:"
+        f"The highest acceptance is at {best}, the highest speed at {fastest}:"
         f" {speeds[best]:.2f} and {speeds[fastest]:.2f} times."
     )
 
@@ -79,11 +78,11 @@ def without_thresholds(workload: str = "prose", n_draft: int = 8) -> None:
         ("llama.cpp’s thresholds", counted(workload, n_draft)),
         ("no thresholds", played(tasks(workload), n_draft, ALWAYS)),
     ):
+        speeds = ", ".join(f"{speed_up(counts, p):.2f} ({p.name})" for p in (CHEAP, DEAR))
         print(
             f"{workload}, {title}: {drafted_per_pass(counts):.2f} guesses a pass,"
-            f" {counts.accept_pct:.1f} % accepted, {counts.tokens_per_pass:.2f} tokens a pass;"
-            f" {speed_up(counts, CHEAP):.2f} times as fast ({CHEAP.name}),"
-            f" {speed_up(counts, DEAR):.2f} ({DEAR.name})"
+            f" {counts.accept_pct:.1f} % accepted, {counts.tokens_per_pass:.2f} tokens a pass\n"
+            f"  times as fast, by the models: {speeds}"
         )
 
 

@@ -140,8 +140,8 @@ def _step(
             f"{name} without guesses: one token a pass, for the price of one pass. Step on to allow"
             " some."
         ]
-        return {"count": "no guesses", "say": say}
-    speed = speeds[i]
+        return {"count": "n_draft = 0", "say": say}
+    speed, cost = speeds[i], pass_price(row, price)
     told = f"{speed:.2f} times as fast"
     words = {"y": ", it pays. ", "b": ": no gain to speak of. ", "n": ": slower than without. "}
     top = best(speeds)
@@ -153,10 +153,10 @@ def _step(
         else f"Fastest here: up to {plural(STEPS[top], 'guess')}, {speeds[top]:.2f}."
     )
     say = [
-        f"{name}, up to {plural(n, 'guess')}: {row.tokens_per_pass:.2f} tokens a pass, and a pass"
-        f" costs {pass_price(row, price):.2f}. ",
-        [_verdict(speed), f"{row.tokens_per_pass:.2f} / {pass_price(row, price):.2f} = {told}"],
+        f"{name}, up to {plural(n, 'guess')}: {row.tokens_per_pass:.3f} tokens a pass, and a pass"
+        f" costs {cost:.3f}. ",
+        [_verdict(speed), f"{row.tokens_per_pass:.3f} / {cost:.3f} = {told}"],
         words[_verdict(speed)],
         better,
     ]
-    return {"count": f"up to {plural(n, 'guess')}", "say": say}
+    return {"count": f"n_draft = {n}", "say": say}

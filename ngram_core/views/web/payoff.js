@@ -68,7 +68,6 @@ function plot(here, at, width) {
     svg.append(svgNode("line", { class: tick === 1 ? "even" : "grid", x1: left, x2: width - right, y1: y(tick), y2: y(tick) }), svgText(left - 8, y(tick) + 4, tick, "end"));
   }
   if (stride === 2) svg.append(svgNode("line", { class: "even", x1: left, x2: width - right, y1: y(1), y2: y(1) }));
-  svg.append(svgText(width - right, y(1) + 15, "1: as fast as without", "end"));
   svg.append(svgNode("rect", { class: "here", x: x(here.guesses[at]) - 9, y: top - 6, width: 18, height: height - top - bottom + 6, rx: 4 }));
   let before = -Infinity;
   here.guesses.forEach((n) => {
@@ -85,5 +84,6 @@ function plot(here, at, width) {
       svg.append(svgNode("path", { class: `mark ${mark}`, d: MARKS[mark], transform: `translate(${x(here.guesses[i]).toFixed(1)} ${y(value).toFixed(1)})` }));
     });
   }
+  svg.append(svgText(width - right, y(1) + 16, "1: as fast as without", "end", "over"));
   return svg;
 }
