@@ -114,6 +114,7 @@ _WHAT_TO_DO = {
     errno.EROFS: "this disk can only be read; choose another place",
     errno.ENOSPC: "no space is left on the disk; free some or choose another place",
     errno.EDQUOT: "your share of the disk is used up; free some or choose another place",
+    errno.EFBIG: "no file may be as long here; ask for a higher limit or choose another place",
     errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
     errno.ELOOP: "its links go round in a circle; check the path",
     errno.EMFILE: "too many files are open; close some",
@@ -122,5 +123,7 @@ _WHAT_TO_DO = {
 
 def explain(error: OSError) -> str:
     """An operating system's error in one line: where, what, what to do."""
+    if error.filename is None and (error.strerror or "").startswith("No usable temporary"):
+        return "there is no folder for temporary files; set TMPDIR to one that can be written"
     what = _WHAT_TO_DO.get(error.errno or 0) or error.strerror or str(error)
     return what if error.filename is None else f"{os.fsdecode(error.filename)!r}: {what}"

@@ -6,7 +6,8 @@ import contextlib
 import os
 import platform
 import sys
-from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
 
 _CGROUP = Path("/sys/fs/cgroup")
 
@@ -39,20 +40,23 @@ def usable_cores() -> int:
 
 
 def memory_limit_bytes() -> int | None:
-    """The most memory that all programs here can have: the container's limit or the machine's."""
-    return min(filter(None, (_container_limit(), _physical())), default=None)
+    """The most memory that we can have here: by our own limit, the container's or the machine's."""
+    groups = (limit for limit, _ in _group_limits())
+    return min(filter(None, (*groups, _address_limit(), _physical())), default=None)
 
 
 def memory_free_bytes() -> int | None:
     """How much of that is not taken yet (None if the system does not tell)."""
-    free = _meminfo("MemAvailable")
-    limit = _container_limit()
-    if limit is not None:
-        used = _number(_CGROUP / "memory.current") or _number(
-            _CGROUP / "memory/memory.usage_in_bytes"
-        )
-        free = min(filter(None, (free, limit - (used or 0))), default=None)
-    return free if free is not None else _physical()
+    free = [limit - used for limit, used in _group_limits()]
+    own = _address_limit()
+    if own is not None:
+        free.append(own - (_field(Path("/proc/self/status"), "VmSize") or 0))
+    available = _meminfo("MemAvailable")
+    if available is None and not free:
+        available = _physical()
+    if available is not None:
+        free.append(available)
+    return max(0, min(free)) if free else None
 
 
 def resident_bytes() -> int | None:
@@ -87,12 +91,54 @@ def _physical() -> int | None:
     return None
 
 
-def _container_limit() -> int | None:
-    for name in ("memory.max", "memory/memory.limit_in_bytes"):
-        limit = _number(_CGROUP / name)
-        if limit is not None and limit < 1 << 60:  # "no limit" is a number near 2^63 in version 1
-            return limit
-    return None
+def _group_limits() -> Iterator[tuple[int, int]]:
+    """Limit and use of memory, bytes, of the control groups around this process that have a limit.
+
+    Inside a container the outermost that is seen is the container's own. What is used leaves out
+    what was read from files and is given back when memory is needed.
+    """
+    for folder, names in _groups():
+        limit = _number(folder / names[0])
+        if limit is None or limit >= 1 << 60:  # "no limit" is a number near 2^63 in version 1
+            continue
+        used = _number(folder / names[1]) or 0
+        with contextlib.suppress(OSError, ValueError):
+            for line in (folder / "memory.stat").read_text().splitlines():
+                if line.startswith(names[2] + " "):
+                    used = max(0, used - int(line.split()[1]))
+        yield limit, used
+
+
+_VERSION_2 = ("memory.max", "memory.current", "inactive_file")
+_VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+
+
+def _groups() -> Iterator[tuple[Path, tuple[str, str, str]]]:
+    """The control groups of memory that this process is in, the innermost first, each version."""
+    inside = {"": "/", "memory": "/"}  # by controllers; version 2 names none
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            for name in controllers.split(","):
+                if name in inside:
+                    inside[name] = path
+    for name, folder, names in (
+        ("", _CGROUP, _VERSION_2),
+        ("memory", _CGROUP / "memory", _VERSION_1),
+    ):
+        own = PurePosixPath(inside[name])
+        for group in (own, *own.parents):
+            yield folder / group.relative_to("/"), names
+
+
+def _address_limit() -> int | None:
+    """What `ulimit -v` allows this process, None if that is all there is."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
 
 
 def _meminfo(name: str) -> int | None:

@@ -15,7 +15,7 @@ import copies
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from tools import REPO
+from tools import REPO, small_memory
 
 NOTEBOOKS = REPO / "notebooks"
 LESSONS = sorted(
@@ -94,11 +94,35 @@ def test_pictures_are_there(lesson: str) -> None:
                 assert ((NOTEBOOKS / lesson).parent / target).is_file(), target
 
 
+# A container with half of what a lesson may take: it says what does not fit, and does not die.
+FEW_MB = 300
+
+INTO_GROUP = """
+import os, pathlib
+pathlib.Path({group!r}, "cgroup.procs").write_text(str(os.getpid()))
+"""
+
+
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_runs_whole(lesson: str, tmp_path: Path, measured: Callable[[str], None]) -> None:
+    """The solution with all memory there is; the reader's copy, which does the same, with little,
+    where a control group can be made."""
+    if "/" in lesson:
+        runs_whole(lesson, tmp_path, measured, None)
+        return
+    with small_memory(FEW_MB) as group:
+        runs_whole(lesson, tmp_path, measured, group)
+
+
+def runs_whole(
+    lesson: str, tmp_path: Path, measured: Callable[[str], None], group: Path | None
+) -> None:
     shutil.copytree(NOTEBOOKS, tmp_path, dirs_exist_ok=True)
     notebook = load(lesson)
     notebook.cells.append(nbformat.v4.new_code_cell(EPILOGUE))
+    if group is not None:
+        into = nbformat.v4.new_code_cell(INTO_GROUP.format(group=str(group)))
+        notebook.cells.insert(0, into)
     client = NotebookClient(
         notebook,
         timeout=MOST_SECONDS,
@@ -112,11 +136,14 @@ def test_runs_whole(lesson: str, tmp_path: Path, measured: Callable[[str], None]
 
     epilogue = notebook.cells.pop()
     prefix, peak_mb = json.loads(epilogue.outputs[0].text)
-    measured(f"{lesson}: {seconds:.1f} s, peak {peak_mb:.0f} MB")
+    given = "" if group is None else f" of {FEW_MB} MB that there were"
+    measured(f"{lesson}: {seconds:.1f} s, peak {peak_mb:.0f} MB{given}")
     assert prefix == sys.prefix, "the kernel belongs to another environment"
     assert complaints(notebook) == []
     assert seconds < MOST_SECONDS
     assert peak_mb < MOST_MB
+    if group is not None and lesson == "00_start_here.ipynb":
+        assert "MB free; close something" in json.dumps(notebook.cells)
 
 
 def complaints(notebook: Any) -> list[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -92,6 +94,42 @@ def copy_repository(target: Path) -> Path:
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, to)
     return target
+
+
+@contextlib.contextmanager
+def small_memory(megabytes: int) -> Iterator[Path | None]:
+    """A control group with so much memory, for processes that write their number into its
+    cgroup.procs; None where none can be made."""
+    root = Path("/sys/fs/cgroup")
+    kinds = (root / "memory", "memory.limit_in_bytes"), (root, "memory.max")
+    for folder, limit in kinds:
+        group = folder / f"ngram-core-test-{os.getpid()}"
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            (group / limit).write_text(str(megabytes << 20))
+            with contextlib.suppress(OSError):  # version 1: with what they have already
+                (group / "memory.move_charge_at_immigrate").write_text("3")
+        except OSError:
+            group.rmdir()
+            continue
+        try:
+            yield group
+        finally:
+            _remove_group(group)
+        return
+    yield None
+
+
+def _remove_group(group: Path) -> None:
+    """When those in it have ended."""
+    for _ in range(100):
+        with contextlib.suppress(OSError):
+            group.rmdir()
+            return
+        time.sleep(0.1)
 
 
 @cache

@@ -70,6 +70,14 @@ class NativeCounter(Handle):
             lib.ngc_counter_fail_allocation(pointer, nth)
 
 
+def _utf8(text: str) -> bytes:
+    """A text's bytes. Names of files that the locale could not read become the bytes they are."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
+
+
 class NativeConstmapBuilder(Handle):
     """Makes a constmap of a cache or of finished counts, which it borrows."""
 
@@ -123,7 +131,7 @@ class NativePackedBuilder(Handle):
         about = ffi.new("ngc_packed_about *")
         about.n_vocab = n_vocab
         about.fingerprint = fingerprint.ljust(32, b"\0")
-        kept = [ffi.new("char[]", text.encode()) for text in texts]
+        kept = [ffi.new("char[]", _utf8(text)) for text in texts]
         about.tokenizer, about.corpus, about.built_by = kept
         settings = c_toggles(toggles)
         out = ffi.new("ngc_packed_builder **")

@@ -110,9 +110,9 @@ def run(arguments: Namespace) -> None:
         result = race.result()
         if ended is not None and not result.n_runs:
             raise ended
+        print(result.to_text(), end="")  # first: hours of work should not be lost to a full disk
         for name, path in beside.items():
             path.write_text(getattr(result, f"to_{name}")(), encoding="utf-8")
-    print(result.to_text(), end="")
     _raise_what_is_wrong(result, ended, race, list(outputs.values()))
 
 

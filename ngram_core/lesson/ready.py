@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Iterator
 
 from .. import machine, reference
@@ -20,9 +21,19 @@ def ready() -> None:
     """Check this machine and print what was found; the last line is the answer."""
     answers = list(checks())
     for answer in answers:
-        print("✓" if answer.right else "✕", answer.line)
+        print(_mark(answer), answer.line)
     missing = sum(not answer.right for answer in answers)
     print("This machine is ready." if not missing else f"{missing} of these need a look first.")
+
+
+def _mark(answer: Answer) -> str:
+    """A sign, or a word where what is printed to has no such sign."""
+    sign, word = ("✓", "ok:") if answer.right else ("✕", "no:")
+    try:
+        sign.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return word
+    return sign
 
 
 def checks() -> Iterator[Answer]:
