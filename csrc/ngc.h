@@ -191,6 +191,10 @@ ngc_status ngc_cache_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_
 ngc_status ngc_cache_take(ngc_cache *cache, const ngc_cache *source, ngc_cursor *cursor,
                           size_t n_grams, size_t *n_done);
 
+/* The same, but n-grams whose counts add up to less are passed over. */
+ngc_status ngc_cache_take_frequent(ngc_cache *cache, const ngc_cache *source, ngc_cursor *cursor,
+                                   size_t n_grams, int64_t least_sum, size_t *n_done);
+
 /* ---- llama.cpp's cache file ---------------------------------------------------------------
  *
  *   for each n-gram   int32 tokens[4]      unused slots -1, trailing only

@@ -216,6 +216,12 @@ static ngc_status take_one(ngc_cache *cache, const ngc_cache *source, const ngc_
 ngc_status ngc_cache_take(ngc_cache *cache, const ngc_cache *source, ngc_cursor *cursor,
                           size_t n_grams, size_t *n_done)
 {
+    return ngc_cache_take_frequent(cache, source, cursor, n_grams, 0, n_done);
+}
+
+ngc_status ngc_cache_take_frequent(ngc_cache *cache, const ngc_cache *source, ngc_cursor *cursor,
+                                   size_t n_grams, int64_t least_sum, size_t *n_done)
+{
     enum { CHUNK = 64 };
     ngc_ngram_facts chunk[CHUNK];
     int32_t *room = NULL;
@@ -233,7 +239,8 @@ ngc_status ngc_cache_take(ngc_cache *cache, const ngc_cache *source, ngc_cursor 
             break;
         }
         for (size_t i = 0; i < n && status == NGC_OK; i++) {
-            if (chunk[i].n < cache->n_min || chunk[i].n > cache->n_max) {
+            if (chunk[i].n < cache->n_min || chunk[i].n > cache->n_max ||
+                chunk[i].sum < least_sum) {
                 continue;
             }
             if ((size_t)chunk[i].n_followers > longest) {

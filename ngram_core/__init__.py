@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .bounding import Bound
 from .caches import LoadReport, Memory, NgramCache
 from .counting import BigramCounter
 from .drafter import Drafter
@@ -55,6 +56,7 @@ __all__ = [
     "STAGES",
     "UPSTREAM",
     "BigramCounter",
+    "Bound",
     "Candidate",
     "Drafter",
     "EngineMemoryError",

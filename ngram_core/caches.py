@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from . import _native
 from ._native import NGRAM_DTYPE, Tokens, as_count, as_tokens
+from .bounding import Bound, Thinned, thinned
 from .closing import Closing
 from .errors import FormatError, InputError, NgramError
-from .files import atomic_write, open_file
+from .files import atomic_write, locked, open_file
 from .static_file import (
     MAGIC,
     StaticAbout,
@@ -327,6 +328,36 @@ class NgramCache(Closing):
             )
         self._handle.merge(added._handle)
 
+    def keep_within(self, bound: Bound, progress: Progress | None = None) -> Thinned | None:
+        """Leaves out the n-grams seen least often if it holds more than a bound allows; half of
+        that is free then. See `ngram_core.bounding` for why these go.
+
+        With chained maps the order of followers is that after saving and loading.
+
+        Args:
+            progress: called with the fraction done; Ctrl-C is heard between slices, and the cache
+                is as it was.
+
+        Returns:
+            What is gone; None if it was within the bound.
+
+        >>> cache = NgramCache(n_min=2, n_max=2)
+        >>> cache.update([1, 2, 3, 1, 2, 3, 4, 5, 6])
+        >>> cache.keep_within(Bound(most_followers=4))
+        Thinned(least_sum=2, n_grams_gone=4, n_followers_gone=4)
+        >>> cache.n_grams
+        2
+        """
+        if self.kind != "same":
+            raise InputError(f"a static cache of kind {self.kind!r} never changes")
+        with self._handle.change():  # refused while a drafter has it
+            made = thinned(self._handle, self.toggles, (self.n_min, self.n_max), bound, progress)
+            if made is None:
+                return None
+            old, (self._handle, gone) = self._handle, made
+        old.close()
+        return gone
+
     def clear(self) -> None:
         """Empties it."""
         self._handle.clear()
@@ -421,6 +452,35 @@ class NgramCache(Closing):
         save = self._handle.save_legacy if as_maps else self._handle.save_sorted
         with atomic_write(path) as file:
             write_pieces(file, save(_PIECE_BYTES), total, progress)
+
+    def add_to_file(self, path: str | PathLike[str], progress: Progress | None = None) -> None:
+        """Adds these counts to those of a dynamic cache's file, or makes it.
+
+        Of several kernels that do so with one file each waits for the others, and no count is lost,
+        as it would be where each saves all it has: the last would win.
+
+        Cost: the file is loaded, merged and written. A small file with a lock stays beside it.
+
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "dynamic.cache")
+        ...     for text in ([1, 2, 3], [1, 2, 4]):
+        ...         with NgramCache() as own:
+        ...             own.update(text)
+        ...             own.add_to_file(path)
+        ...     with NgramCache.open(path) as cache:
+        ...         [x.tolist() for x in cache.followers([1, 2])]
+        [[4, 3], [1, 1]]
+        """
+        if self.kind != "same":
+            raise InputError(f"a static cache of kind {self.kind!r} is no dynamic one")
+        with locked(path):
+            if not Path(path).exists():
+                self.save(path, progress)
+                return
+            with NgramCache.open(path, self.toggles) as sum_:
+                sum_.merge(self)
+                sum_.save(path, progress)
 
     def _whole_file(self) -> memoryview | None:
         """The bytes of a cache that is its own file; None for others."""

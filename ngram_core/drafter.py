@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 
 from . import _native
 from ._native import MAX_DRAFT, Tokens, as_count, as_tokens
+from .bounding import Bound, Grown, Thinned
 from .caches import Memory, NgramCache, TokensLike
 from .closing import Closing
 from .errors import InputError
 from .rule import LLAMA_CPP, Rule
 from .toggles import NOCOPY, Toggles
 from .trace import Step
+
+_MOST_GROWN = 1000
 
 
 class Drafter(Closing):
@@ -23,6 +28,8 @@ class Drafter(Closing):
         static: 2-grams of a big corpus; read, never changed; many drafters may share it.
         dynamic: counts of earlier texts; `reset()` merges this text into it. It belongs to this
             drafter until `close()`.
+        bound: the most that the dynamic cache may hold; where a text makes it grow beyond, the
+            n-grams seen least often are left out, see `NgramCache.keep_within`.
 
     >>> drafter = Drafter()
     >>> drafter.feed([1, 2, 3, 4, 1, 2, 3])
@@ -36,17 +43,26 @@ class Drafter(Closing):
         rule: Rule = LLAMA_CPP,
         static: NgramCache | None = None,
         dynamic: NgramCache | None = None,
+        bound: Bound | None = None,
     ) -> None:
         check_structures(toggles, static, dynamic)
+        if bound is not None and dynamic is None:
+            raise InputError("a bound is for a dynamic cache; give one")
         self.toggles = toggles
         self.rule = rule
         self.static = static
         self.dynamic = dynamic
-        self._handle = _native.NativeDrafter(
-            toggles,
-            rule,
-            None if static is None else static._handle,
-            None if dynamic is None else dynamic._handle,
+        self.bound = bound
+        self._growth: deque[Grown] = deque(maxlen=_MOST_GROWN)
+        self._n_texts = 0
+        self._handle = self._new_handle()
+
+    def _new_handle(self) -> _native.NativeDrafter:
+        return _native.NativeDrafter(
+            self.toggles,
+            self.rule,
+            None if self.static is None else self.static._handle,
+            None if self.dynamic is None else self.dynamic._handle,
         )
 
     def feed(self, tokens: TokensLike) -> None:
@@ -93,6 +109,38 @@ class Drafter(Closing):
     def reset(self) -> None:
         """Ends the text: merges its counts into the dynamic cache, if any, and starts empty."""
         self._handle.end_text()
+        if self.dynamic is None:
+            return
+        self._n_texts += 1
+        gone = self._thin(self.dynamic, self.bound) if self.bound is not None else None
+        n_gone = 0 if gone is None else gone.n_grams_gone
+        self._growth.append(Grown(self._n_texts, self.dynamic.memory().live_bytes, n_gone))
+
+    def _thin(self, dynamic: NgramCache, bound: Bound) -> Thinned | None:
+        """The text is empty, so that a drafter around the smaller cache is the same one."""
+        live_bytes = dynamic.memory().live_bytes
+        if bound.most_followers is None and not bound.passed_by(0, live_bytes):
+            return None  # without a walk over it
+        self._handle.close()
+        try:
+            return dynamic.keep_within(bound)
+        finally:
+            self._handle = self._new_handle()
+
+    @property
+    def growth(self) -> tuple[Grown, ...]:
+        """How big the dynamic cache was after each of the last thousand texts.
+
+        >>> dynamic = NgramCache()
+        >>> with Drafter(dynamic=dynamic) as drafter:
+        ...     for text in ([1, 2, 3], [1, 2, 3], [4, 5, 6]):
+        ...         drafter.feed(text)
+        ...         drafter.reset()
+        ...     sizes = [grown.live_bytes for grown in drafter.growth]
+        >>> sizes[0] == sizes[1] < sizes[2]
+        True
+        """
+        return tuple(self._growth)
 
     @property
     def length(self) -> int:

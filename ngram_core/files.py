@@ -6,7 +6,9 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Callable, Iterator
 from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
@@ -80,6 +82,59 @@ def atomic_write(path: PathLike) -> Iterator[BinaryIO]:
     """The same, as an open binary file."""
     with write_beside(path) as beside, open(beside, "wb") as file:
         yield file
+
+
+@contextlib.contextmanager
+def locked(path: PathLike) -> Iterator[None]:
+    """Waits until no other process is in such a block for this path. A small file beside it, which
+    stays, holds the lock; it ends with the process that has it, whatever happens to that.
+
+    Raises:
+        OSError: the file cannot be made.
+    """
+    target = Path(os.path.realpath(path))
+    lock = target.with_name(f".{target.name[:40]}.lock")
+    with open(lock, "ab") as file:
+        take, give = _locking(file.fileno())
+        while not take():  # Ctrl-C is heard in between
+            time.sleep(0.02)
+        try:
+            yield
+        finally:
+            give()
+
+
+def _locking(descriptor: int) -> tuple[Callable[[], bool], Callable[[], None]]:
+    """What tries to take a lock, and what gives it back, on this system."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        def take() -> bool:
+            try:
+                os.lseek(descriptor, 0, os.SEEK_SET)
+                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+            except OSError:
+                return False
+            return True
+
+        def give() -> None:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+    else:
+        import fcntl
+
+        def take() -> bool:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            return True
+
+        def give() -> None:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+    return take, give
 
 
 def _checked_mode(target: Path) -> int | None:

@@ -98,11 +98,13 @@ class NativeCache(Handle):
             data = lib.ngc_packed_bytes_view(pointer, n_bytes)
             return memoryview(ffi.buffer(data, n_bytes[0])).toreadonly()
 
-    def take(self, source: NativeCache, cursor: Any, n_grams: int) -> int:
-        """Puts up to n_grams of another cache into this one, from a cursor on; how many."""
+    def take(self, source: NativeCache, cursor: Any, n_grams: int, least_sum: int = 0) -> int:
+        """Goes over up to n_grams of another cache, from a cursor on, and puts those into this one
+        whose counts add up to `least_sum`; how many it went over."""
         n_done = ffi.new("size_t *")
         with source.use() as other, self.change() as pointer:
-            check(lib.ngc_cache_take(pointer, other, cursor, n_grams, n_done), "converting")
+            status = lib.ngc_cache_take_frequent(pointer, other, cursor, n_grams, least_sum, n_done)
+            check(status, "converting")
         return int(n_done[0])
 
     def close(self) -> None:

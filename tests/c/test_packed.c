@@ -289,6 +289,26 @@ void test_packed_refuses_what_it_cannot(void)
     ngc_cache_free(plain);
 }
 
+/* The n-grams of `plain` whose counts add up to so much, and no others. */
+static void check_frequent(const ngc_cache *cache, const ngc_cache *plain, int64_t least_sum)
+{
+    ngc_cursor cursor = {0};
+    ngc_ngram_facts ngram;
+    ngc_cache_facts facts;
+    int64_t n_frequent = 0, n_rare = 0;
+    for (size_t n = 0; ngc_cache_walk(plain, &cursor, &ngram, 1, &n) == NGC_OK && n == 1;) {
+        size_t length;
+        bool is_frequent = ngram.sum >= least_sum;
+        CHECK_OK(ngc_cache_followers(cache, ngram.tokens, 2, NULL, NULL, 0, &length));
+        CHECK_EQUAL((int64_t)length, is_frequent ? ngram.n_followers : 0);
+        n_frequent += is_frequent;
+        n_rare += !is_frequent;
+    }
+    CHECK_OK(ngc_cache_facts_of(cache, &facts));
+    CHECK_EQUAL(facts.n_grams, n_frequent);
+    CHECK(n_frequent > 0 && n_rare > 0);
+}
+
 /* Only with toggles that say so, and then nothing else. */
 void test_packed_as_a_static_cache(void)
 {
@@ -334,6 +354,12 @@ void test_packed_becomes_any_structure(void)
             check_sound(cache);
             cursor = (ngc_cursor){0};
             CHECK_EQUAL(ngc_cache_take(cache, packed, &cursor, 1, &n_done), NGC_DUPLICATE);
+            ngc_cache_free(cache);
+            CHECK_OK(ngc_cache_new(toggles_at(i), 2, 2, &cache));
+            cursor = (ngc_cursor){0};
+            CHECK_OK(ngc_cache_take_frequent(cache, packed, &cursor, SIZE_MAX, 3, &n_done));
+            check_frequent(cache, plain, 3);
+            check_sound(cache);
             ngc_cache_free(cache);
         }
     }
