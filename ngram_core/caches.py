@@ -342,8 +342,8 @@ class NgramCache(Closing):
             What is gone; None if it was within the bound.
 
         >>> cache = NgramCache(n_min=2, n_max=2)
-        >>> cache.update([1, 2, 3, 1, 2, 3, 4, 5, 6])
-        >>> cache.keep_within(Bound(most_followers=4))
+        >>> cache.update([1, 2, 3, 1, 2, 3, 4, 5, 6, 7])
+        >>> cache.keep_within(Bound(most_followers=6))
         Thinned(least_sum=2, n_grams_gone=4, n_followers_gone=4)
         >>> cache.n_grams
         2
@@ -470,7 +470,7 @@ class NgramCache(Closing):
         ...             own.add_to_file(path)
         ...     with NgramCache.open(path) as cache:
         ...         [x.tolist() for x in cache.followers([1, 2])]
-        [[4, 3], [1, 1]]
+        [[3, 4], [1, 1]]
         """
         if self.kind != "same":
             raise InputError(f"a static cache of kind {self.kind!r} is no dynamic one")
