@@ -63,7 +63,8 @@ check: .venv/dev.done .venv/engine.done
 	$(PYTHON_HERE) -m ruff check .
 	$(PYTHON_HERE) -m ruff format --check .
 	$(PYTHON_HERE) -m mypy
-	$(PYTHON_HERE) -m pytest $(CHECKS) -n 2 --dist loadfile --durations 20 $(ARGS) || { \
+	$(PYTHON_HERE) -m pytest $(CHECKS) -n 2 --dist loadfile --no-loadscope-reorder \
+	    --durations 20 $(ARGS) || { \
 	    echo "Once more, one at a time: what fails twice has failed."; \
 	    $(PYTHON_HERE) -m pytest $(CHECKS) --last-failed --last-failed-no-failures none; }
 

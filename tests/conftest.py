@@ -8,8 +8,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import cut_off
+import offline
 import pytest
-from tools import copy_repository, run
+from tools import QUICK_PIP, copy_repository, once, run
 
 import ngram_core
 
@@ -34,16 +36,36 @@ def measured(record_property: Callable[[str, object], None]) -> Callable[[str], 
 @pytest.fixture(scope="session")
 def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of the source distribution, built from a copy, and the wheel built from that."""
-    folder = tmp_path_factory.mktemp("wheel")
-    repo = copy_repository(folder / "repo")
-    run([sys.executable, "-m", "build", "--outdir", folder / "dist", repo])
-    return folder / "dist"
+
+    def make(folder: Path) -> None:
+        repo = copy_repository(folder / "repo")
+        run([sys.executable, "-m", "build", "--outdir", folder / "dist", repo])
+
+    return once(tmp_path_factory, "distributions", make) / "dist"
 
 
 @pytest.fixture(scope="session")
 def wheel(distributions: Path) -> Path:
     (built,) = distributions.glob("*.whl")
     return built
+
+
+@pytest.fixture(scope="session")
+def classroom(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`stick`, what `make offline` makes; `a class`, installed from it; `said`, while installing.
+
+    Far from the repository, and without a network where this machine lets us cut it off.
+    """
+
+    def make(folder: Path) -> None:
+        offline.collect(folder / "stick", wheel)
+        command = ["sh", str(folder / "stick" / "install.sh"), str(folder / "a class")]
+        if cut_off.allowed():
+            command = [*cut_off.CUT_OFF, *command]
+        said = run(command, cwd=folder, env=QUICK_PIP, seconds=600)
+        (folder / "said").write_text(said)
+
+    return once(tmp_path_factory, "classroom", make)
 
 
 @pytest.fixture(scope="session")

@@ -17,12 +17,17 @@ from zipfile import ZipFile
 from tools import REPO, copy_repository, run
 
 
-def collect(folder: Path) -> None:
-    """Fills the folder; what it held before is gone."""
+def collect(folder: Path, package: str | Path = ".") -> None:
+    """Fills the folder; what it held before is gone.
+
+    Args:
+        folder: where.
+        package: the repository, from which a wheel is built, or one that was built from it.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     wheels = folder / "wheels"
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
-    run([*pip, "wheel", "--wheel-dir", wheels, ".[lab,test]"], seconds=1800)
+    run([*pip, "wheel", "--wheel-dir", wheels, f"{package}[lab,test]"], seconds=1800)
     copy = copy_repository(folder / "ngram-core")
     (ours,) = wheels.glob("ngram_core-*.whl")
     with ZipFile(ours) as wheel:

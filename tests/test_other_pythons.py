@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools import ENGINE_TESTS, REPO, SHORT, new_venv, other_pythons, pip_install, run
+from tools import BRIEF, ENGINE_TESTS, REPO, SHORT, new_venv, other_pythons, pip_install, run
 
 pytestmark = pytest.mark.slow
 
@@ -22,5 +22,5 @@ def test_the_wheel_on_other_pythons(wheel: Path, version: str, tmp_path: Path) -
     shutil.copytree(REPO / "tests", tmp_path / "tests")
     shutil.copy(REPO / "pyproject.toml", tmp_path)
     tests = [Path("tests", path.name) for path in ENGINE_TESTS]
-    out = run([venv, "-m", "pytest", *SHORT, *tests], cwd=tmp_path, seconds=900)
+    out = run([venv, "-m", "pytest", *SHORT, *tests], cwd=tmp_path, env=BRIEF, seconds=900)
     assert f"ngram_core: {tmp_path}/env" in out

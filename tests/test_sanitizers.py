@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tools import BUILD, ENGINE_TESTS, SHORT, need, run
+from tools import BRIEF, BUILD, ENGINE_TESTS, QUICK_BUILD, SHORT, need, run
 
 pytestmark = pytest.mark.slow
 
@@ -30,8 +30,9 @@ def sanitized() -> dict[str, str]:
         pytest.skip("gcc has no AddressSanitizer here")
     build = {
         "CC": "gcc",
-        "CFLAGS": f"{FLAGS} -g -O1 -fno-omit-frame-pointer",
+        "CFLAGS": f"{FLAGS} -g -fno-omit-frame-pointer",
         "LDFLAGS": FLAGS,
+        **QUICK_BUILD,
         "NGRAM_WERROR": "1",
     }
     command = ["build", "--build-base", BUILD / "asan-base", "--build-lib", FOLDER, "--force"]
@@ -44,6 +45,7 @@ def sanitized() -> dict[str, str]:
         "PYTHONMALLOC": "malloc",
         "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
         "UBSAN_OPTIONS": "print_stacktrace=1",
+        **BRIEF,
     }
 
 

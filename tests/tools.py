@@ -9,19 +9,30 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+if sys.platform != "win32":
+    import fcntl
+
 REPO = Path(__file__).resolve().parent.parent
 BUILD = REPO / "build"
 
-# What to run on another build of the engine, or on another Python. The longest streams take
-# minutes there and run no other code than the rest.
+# What to run on another build of the engine, or on another Python: all files that reach the engine,
+# without the long streams, which take minutes there and run no other code than the rest, and with
+# a fifth of the random examples (see test_engine_random.py).
 ENGINE_TESTS = sorted((REPO / "tests").glob("test_engine*.py"))
-SHORT = ("-k", "not wikitext")
+SHORT = ("-k", "not (wikitext or wiki_test or py_test)")
+BRIEF = {"NGRAM_BRIEF": "1"}
+
+# For a build whose speed does not matter, as `make test` has just made one whose does.
+QUICK_BUILD = {"NGRAM_QUICK_BUILD": "1"}
+
+# Python compiles what it imports when it does, and most of an environment is never imported.
+QUICK_PIP = {"PIP_NO_COMPILE": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 
 
 def run(
@@ -67,7 +78,23 @@ def new_venv(folder: Path, python: str = sys.executable) -> Path:
 
 
 def pip_install(python: Path, *what: str | os.PathLike[str], cwd: Path = REPO) -> None:
-    run([python, "-m", "pip", "--disable-pip-version-check", "-q", "install", *what], cwd=cwd)
+    run([python, "-m", "pip", "-q", "install", *what], cwd=cwd, env={**QUICK_PIP, **QUICK_BUILD})
+
+
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that the first of all processes of this run makes; the others wait for it."""
+    base = factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with (shared / f"{name}.lock").open("w") as lock:
+        if sys.platform != "win32":
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        folder = shared / name
+        if not (folder / "made").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            make(folder)
+            (folder / "made").touch()
+    return folder
 
 
 def committed_files() -> list[Path]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tools import copy_repository, need, run
+from tools import QUICK_BUILD, QUICK_PIP, copy_repository, need, run
 
 from .first_lesson import FIRST, draws_the_stepper, opened
 from .server import JupyterServer
@@ -24,6 +24,8 @@ def test_make_lab(chromium: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyP
     (tmp_path / "home").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PIP_CACHE_DIR", os.environ.get("PIP_CACHE_DIR") or pip_cache())
+    for name, value in {**QUICK_PIP, **QUICK_BUILD}.items():
+        monkeypatch.setenv(name, value)
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     for turn in ("first", "second"):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
-from tools import REPO, committed_files, new_venv, pip_install, run
+from tools import REPO, committed_files, run
 
 from .first_lesson import FIRST, draws_the_stepper, opened
 from .server import JupyterServer
@@ -28,13 +28,15 @@ def test_the_wheel_is_whole(wheel: Path) -> None:
     assert foreign == set()
 
 
-def test_an_installed_wheel_draws_a_stepper(chromium: Browser, wheel: Path, tmp_path: Path) -> None:
+def test_an_installed_wheel_draws_a_stepper(
+    chromium: Browser, classroom: Path, tmp_path: Path
+) -> None:
     """Far from the repository, by `ngram-core lab FOLDER`."""
-    venv = new_venv(tmp_path / "env")
-    pip_install(venv, f"{wheel}[lab]", cwd=tmp_path)
-    where = run([venv, "-c", "import ngram_core; print(ngram_core.__file__)"], cwd=tmp_path)
-    assert Path(where.strip()).is_relative_to(tmp_path / "env")
-    command = [venv.parent / "ngram-core", "lab", "lessons"]
+    programs = classroom / "a class" / "bin"
+    code = "import ngram_core; print(ngram_core.__file__)"
+    where = run([programs / "python", "-c", code], cwd=tmp_path)
+    assert Path(where.strip()).is_relative_to(classroom / "a class")
+    command = [programs / "ngram-core", "lab", "lessons"]
     server = JupyterServer(tmp_path / "jupyter", command, cwd=tmp_path, own=True)
     try:
         with opened(chromium, server, FIRST) as lesson:
