@@ -267,6 +267,19 @@ class Lesson:
         for key in keys:
             self.page.keyboard.press(key)
 
+    def dress(self, width: int, dark: bool) -> None:
+        """The window that wide and the theme that dark, as if a reader had changed them."""
+        size = self.page.viewport_size
+        assert size is not None
+        self.page.set_viewport_size({"width": width, "height": size["height"]})
+        self.page.emulate_media(color_scheme="dark" if dark else "light")
+        theme = "JupyterLab Dark" if dark else "JupyterLab Light"
+        self.command("apputils:change-theme", theme=theme)
+        self.page.wait_for_function(
+            "dark => document.body.dataset.jpThemeLight === String(!dark)", arg=dark
+        )
+        self.page.wait_for_timeout(300)  # what hears of its new width draws itself anew
+
     def is_dark(self) -> bool:
         return bool(self.page.evaluate("document.body.dataset.jpThemeLight === 'false'"))
 

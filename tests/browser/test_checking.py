@@ -64,12 +64,14 @@ def test_lines_by_keys(open_notebook: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("app", "width", "dark"), [("lab", 1280, False), ("notebook", 360, True), ("lab", 360, False)]
+    ("app", "looks"), [("lab", [(1280, False), (360, False)]), ("notebook", [(360, True)])]
 )
-def test_looks_and_axe(open_notebook: Open, app: App, width: int, dark: bool) -> None:
-    lesson = opened(open_notebook, app=app, width=width, dark=dark, reduced_motion=True)
-    for i, view in enumerate((CHECK, GRID, ".bars")):
-        lesson.find(view)
-        assert lesson.overflow(view) <= 0
-        assert lesson.axe(view) == []
-        lesson.screenshot(f"checking-{app}-{width}-{i}")
+def test_looks_and_axe(open_notebook: Open, app: App, looks: list[tuple[int, bool]]) -> None:
+    lesson = opened(open_notebook, app=app, reduced_motion=True)
+    for width, dark in looks:
+        lesson.dress(width, dark)
+        for i, view in enumerate((CHECK, GRID, ".bars")):
+            lesson.find(view)
+            assert lesson.overflow(view) <= 0
+            assert lesson.axe(view) == []
+            lesson.screenshot(f"checking-{app}-{width}-{i}")

@@ -152,15 +152,17 @@ def test_two_views_of_one_model_and_a_second_run(open_notebook: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("app", "width", "dark"), [("lab", 1280, False), ("notebook", 360, True), ("lab", 360, False)]
+    ("app", "looks"), [("lab", [(1280, False), (360, False)]), ("notebook", [(360, True)])]
 )
-def test_looks_and_axe(open_notebook: Open, app: App, width: int, dark: bool) -> None:
-    lesson = opened(open_notebook, app=app, width=width, dark=dark, reduced_motion=True)
-    for i, view in enumerate((PEEL, ".look", ".filebytes")):
-        lesson.find(view)
-        assert lesson.overflow(view) <= 0
-        assert lesson.axe(view) == []
-        lesson.screenshot(f"fuse-{app}-{width}-{i}")
+def test_looks_and_axe(open_notebook: Open, app: App, looks: list[tuple[int, bool]]) -> None:
+    lesson = opened(open_notebook, app=app, reduced_motion=True)
+    for width, dark in looks:
+        lesson.dress(width, dark)
+        for i, view in enumerate((PEEL, ".look", ".filebytes")):
+            lesson.find(view)
+            assert lesson.overflow(view) <= 0
+            assert lesson.axe(view) == []
+            lesson.screenshot(f"fuse-{app}-{width}-{i}")
 
 
 def test_without_a_kernel_stepping_goes_on(open_notebook: Open) -> None:

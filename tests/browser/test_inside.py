@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -38,90 +37,95 @@ from ngram_core.lesson.followers.curve import FollowersModel
 from ngram_core.lesson.searches.times import TimesModel
 """
 
-by_name = pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 
-
-def opened(open_notebook: Open, view: Shown, **how: Any) -> Lesson:
-    lesson = open_notebook([f"{IMPORTS}view = {view.make}\nview.show()"], **how)
-    lesson.run_cell(0)
-    lesson.find(f"[data-view={view.name}] .picture")
+def opened(open_notebook: Open, app: App = "lab", **how: Any) -> Lesson:
+    """All views in one notebook, a cell each, each under its own name in the kernel."""
+    cells = [f"{view.name} = {view.make}\n{view.name}.show()" for view in VIEWS]
+    lesson = open_notebook([IMPORTS, *cells], app=app, **how)
+    lesson.run_all()
     return lesson
 
 
-def text(lesson: Lesson, selector: str) -> str:
-    return " ".join(lesson.page.locator(selector).first.inner_text().split())
+def frame(lesson: Lesson, view: Shown) -> str:
+    """Scrolls to a view and returns the selector of its frame."""
+    lesson.cell_output(1 + VIEWS.index(view))
+    selector = f"[data-view={view.name}]"
+    lesson.find(f"{selector} .picture")
+    return selector
 
 
-def told(lesson: Lesson) -> str:
+def told(lesson: Lesson, view: Shown) -> str:
     """What the kernel says of the view, in one line."""
-    return " ".join(lesson.kernel("print(view.describe())").split())
+    return " ".join(lesson.kernel(f"print({view.name}.describe())").split())
 
 
-@by_name
 @pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_with_keys_alone(open_notebook: Open, view: Shown, app: App) -> None:
-    lesson = opened(open_notebook, view, app=app)
+def test_with_keys_alone(open_notebook: Open, app: App) -> None:
+    lesson = opened(open_notebook, app)
     cells = len(lesson.code_cells())
-    frame = lesson.find(f"[data-view={view.name}]")
-    frame.focus()
-    lesson.press("Home")
-    begun = text(lesson, ".inside .words")
-    assert lesson.page.locator(".inside button:has-text('Back')").is_disabled()
-    lesson.press("ArrowRight")
-    assert text(lesson, ".inside .words") != begun
-    lesson.page.wait_for_timeout(500)
-    assert json.loads(lesson.kernel("import json; print(json.dumps(view.model.at))")) == 1
-    assert text(lesson, ".inside .words") in told(lesson), "page and describe() say the same"
-    lesson.press("ArrowLeft")
-    assert text(lesson, ".inside .words") == begun
-    lesson.press("End")
-    assert lesson.page.locator(".inside button:has-text('Next')").is_disabled()
+    for view in VIEWS:
+        keys_alone(lesson, view, frame(lesson, view))
+    assert len(lesson.code_cells()) == cells, "no key went to the notebook"
 
-    chip = lesson.find(f".inside .chips button:text-is('{view.choice}')")
+
+def keys_alone(lesson: Lesson, view: Shown, inside: str) -> None:
+    lesson.find(inside).focus()
+    lesson.press("Home")
+    begun = lesson.text(f"{inside} .words")
+    assert lesson.page.locator(f"{inside} button:has-text('Back')").is_disabled()
+    lesson.press("ArrowRight")
+    assert lesson.text(f"{inside} .words") != begun, view.name
+    lesson.wait_value(f"{view.name}.model.at", 1, 5)
+    assert lesson.text(f"{inside} .words") in told(lesson, view), "page and kernel say the same"
+    lesson.press("ArrowLeft")
+    assert lesson.text(f"{inside} .words") == begun
+    lesson.press("End")
+    assert lesson.page.locator(f"{inside} button:has-text('Next')").is_disabled()
+
+    chip = lesson.find(f"{inside} .chips button:text-is('{view.choice}')")
     assert chip.get_attribute("aria-pressed") == "false"
     chip.focus()
     lesson.press("Enter")
     assert chip.get_attribute("aria-pressed") == "true"
-    lesson.page.wait_for_timeout(500)
-    assert view.choice in told(lesson)
-    assert text(lesson, ".inside .words") in told(lesson)
-    assert len(lesson.code_cells()) == cells, "no key went to the notebook"
-    assert lesson.axe(".inside") == []
+    lesson.wait_value(f"{view.choice!r} in {view.name}.describe()", True, 5)
+    assert lesson.text(f"{inside} .words") in told(lesson, view)
+    assert lesson.axe(inside) == []
 
 
-@by_name
-def test_it_steps_without_a_kernel(open_notebook: Open, view: Shown) -> None:
-    lesson = opened(open_notebook, view)
+def test_they_step_without_a_kernel(open_notebook: Open) -> None:
+    lesson = opened(open_notebook)
     lesson.command("kernelmenu:shutdown")
     lesson.page.wait_for_timeout(500)
-    lesson.find(f"[data-view={view.name}]").focus()
-    lesson.press("Home")
-    begun = text(lesson, ".inside .words")
-    lesson.press("ArrowRight")
-    assert text(lesson, ".inside .words") != begun
+    for view in VIEWS:
+        inside = frame(lesson, view)
+        lesson.find(inside).focus()
+        lesson.press("Home")
+        begun = lesson.text(f"{inside} .words")
+        lesson.press("ArrowRight")
+        assert lesson.text(f"{inside} .words") != begun, view.name
     lesson.errors.clear()  # the lab itself complains of the kernel that is gone
 
 
-@by_name
 @pytest.mark.parametrize(
-    ("app", "width", "dark"),
-    [("lab", 1280, False), ("lab", 360, False), ("notebook", 360, True)],
+    ("app", "looks"), [("lab", [(1280, False), (360, False)]), ("notebook", [(360, True)])]
 )
-def test_any_width_and_theme(
-    open_notebook: Open, view: Shown, app: App, width: int, dark: bool
-) -> None:
-    lesson = opened(
-        open_notebook, view, app=app, width=width, dark=dark, height=1600, reduced_motion=True
-    )
-    lesson.page.click(f".inside .chips button:text-is('{view.choice}')")
-    assert lesson.overflow(".inside") == 0
-    assert lesson.overflow(".inside .picture") == 0
-    assert lesson.axe(".inside") == []
-    lesson.screenshot(f"{view.name}-{app}-{width}-{'dark' if dark else 'light'}", ".inside")
+def test_any_width_and_theme(open_notebook: Open, app: App, looks: list[tuple[int, bool]]) -> None:
+    lesson = opened(open_notebook, app, height=1600, reduced_motion=True)
+    for view in VIEWS:
+        lesson.page.click(f"{frame(lesson, view)} .chips button:text-is('{view.choice}')")
+    for width, dark in looks:
+        lesson.dress(width, dark)
+        for view in VIEWS:
+            inside = frame(lesson, view)
+            assert lesson.overflow(inside) == 0, view.name
+            assert lesson.overflow(f"{inside} .picture") == 0, view.name
+            assert lesson.axe(inside) == [], view.name
+            lesson.screenshot(f"{view.name}-{app}-{width}-{'dark' if dark else 'light'}", inside)
 
 
 def test_a_text_of_the_readers_own(open_notebook: Open) -> None:
-    lesson = opened(open_notebook, VIEWS[0])
+    lesson = open_notebook([IMPORTS, f"followers = {VIEWS[0].make}\nfollowers.show()"])
+    lesson.run_all()
     field = lesson.find(".ask textarea")
     field.fill("one")
     lesson.page.click(".ask button")
@@ -129,5 +133,5 @@ def test_a_text_of_the_readers_own(open_notebook: Open) -> None:
     field.fill("a <b>b</b> 👩‍👧 a <b>b</b> c")
     field.press("Control+Enter")
     assert lesson.find(".ask .line.yes").inner_text().startswith("3 2-grams with 4 followers")
-    assert "In your text" in text(lesson, ".inside .words")
-    assert "In your text" in told(lesson)
+    assert "In your text" in lesson.text(".inside .words")
+    assert "In your text" in told(lesson, VIEWS[0])

@@ -147,12 +147,13 @@ def test_the_light_turns(open_notebook: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("app", "width", "dark"), [("lab", 1136, False), ("lab", 1136, True), ("notebook", 360, True)]
+    ("app", "width", "themes"),
+    [("lab", 1136, ["light", "dark"]), ("notebook", 360, ["dark"])],
 )
 def test_all_switches_with_keys_alone(
-    open_notebook: Open, app: App, width: int, dark: bool
+    open_notebook: Open, app: App, width: int, themes: list[str]
 ) -> None:
-    how = {"app": app, "width": width, "dark": dark, "height": 1800}
+    how = {"app": app, "width": width, "dark": themes[0] == "dark", "height": 1800}
     lesson = opened(open_notebook, SMALL, **how)
     page, n_cells = lesson.page, len(lesson.code_cells())
 
@@ -197,9 +198,11 @@ def test_all_switches_with_keys_alone(
     assert words.startswith("Same drafts. upstream + sorted arrays + smaller id and precheck")
     assert page.locator(".presets button[aria-pressed=true]").inner_text() == "precheck"
     assert len(lesson.code_cells()) == n_cells, "no key went to the notebook"
-    assert lesson.axe(".ngram-live") == []
-    assert lesson.overflow(".board") == 0
-    lesson.screenshot(f"live-switches-{app}-{width}-{'dark' if dark else 'light'}", ".ngram-live")
+    for theme in themes:
+        lesson.dress(width, theme == "dark")
+        assert lesson.axe(".ngram-live") == []
+        assert lesson.overflow(".board") == 0
+        lesson.screenshot(f"live-switches-{app}-{width}-{theme}", ".ngram-live")
 
     press(".opener button", "Space")
     page.locator("[data-toggle=outer]").wait_for(state="hidden")
@@ -213,21 +216,24 @@ def test_all_switches_with_keys_alone(
 
 
 @pytest.mark.parametrize(
-    ("app", "width", "dark"),
+    ("app", "looks"),
     [
-        ("lab", 1280, False),
-        ("lab", 1280, True),
-        ("lab", 360, True),
-        ("notebook", 360, False),
-        ("notebook", 600, True),
+        ("lab", [(1280, False), (1280, True), (360, True)]),
+        ("notebook", [(360, False), (600, True)]),
     ],
 )
-def test_any_width_and_theme(open_notebook: Open, app: App, width: int, dark: bool) -> None:
-    how = {"app": app, "width": width, "dark": dark, "height": 2400}
-    lesson = opened(open_notebook, SMALL, reduced_motion=True, **how)
+def test_any_width_and_theme(open_notebook: Open, app: App, looks: list[tuple[int, bool]]) -> None:
+    lesson = opened(open_notebook, SMALL, app=app, height=2400, reduced_motion=True)
     lesson.kernel("live.run('upstream'); live.run('nocopy')")
     points(lesson, 100)
-    lesson.page.wait_for_timeout(500)
+    for width, dark in looks:
+        lesson.dress(width, dark)
+        lesson.page.wait_for_timeout(500)
+        looks_right(lesson, dark)
+        lesson.screenshot(f"live-{app}-{width}-{'dark' if dark else 'light'}")
+
+
+def looks_right(lesson: Lesson, dark: bool) -> None:
     for part in (".board", ".figures"):
         assert lesson.overflow(part) == 0
     plot = lesson.page.locator(".js-plotly-plot .main-svg").first.bounding_box()
@@ -239,7 +245,6 @@ def test_any_width_and_theme(open_notebook: Open, app: App, width: int, dark: bo
     ink = title.evaluate("e => getComputedStyle(e).fill")
     assert ink == ("rgb(232, 234, 237)" if dark else "rgb(27, 31, 36)")
     assert lesson.axe(".ngram-live") == []
-    lesson.screenshot(f"live-{app}-{width}-{'dark' if dark else 'light'}")
 
 
 def test_a_change_of_theme_reaches_the_plots(open_notebook: Open) -> None:

@@ -68,11 +68,13 @@ def test_a_text_of_ones_own(open_notebook: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("app", "width", "dark"), [("lab", 1280, False), ("notebook", 360, True), ("lab", 360, False)]
+    ("app", "looks"), [("lab", [(1280, False), (360, False)]), ("notebook", [(360, True)])]
 )
-def test_looks_and_axe(open_notebook: Open, app: App, width: int, dark: bool) -> None:
-    lesson = opened(open_notebook, app=app, width=width, dark=dark, reduced_motion=True)
+def test_looks_and_axe(open_notebook: Open, app: App, looks: list[tuple[int, bool]]) -> None:
+    lesson = opened(open_notebook, app=app, reduced_motion=True)
     lesson.page.locator(f"{VIEW} summary").press("Enter")
-    assert lesson.overflow(VIEW) <= 0
-    assert lesson.axe(VIEW) == []
-    lesson.screenshot(f"payoff-{app}-{width}", VIEW)
+    for width, dark in looks:
+        lesson.dress(width, dark)
+        assert lesson.overflow(VIEW) <= 0
+        assert lesson.axe(VIEW) == []
+        lesson.screenshot(f"payoff-{app}-{width}", VIEW)

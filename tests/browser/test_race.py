@@ -108,15 +108,21 @@ def test_a_corpus_of_the_readers_own(open_notebook: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("app", "width", "dark"),
-    [("lab", 1280, True), ("lab", 360, False), ("notebook", 360, True)],
+    ("app", "looks"), [("lab", [(1280, True), (360, False)]), ("notebook", [(360, True)])]
 )
-def test_any_width_and_theme(open_notebook: Open, app: App, width: int, dark: bool) -> None:
-    how = {"app": app, "width": width, "dark": dark, "height": 2400, "reduced_motion": True}
-    lesson = opened(open_notebook, **how)
+def test_any_width_and_theme(open_notebook: Open, app: App, looks: list[tuple[int, bool]]) -> None:
+    lesson = opened(open_notebook, app=app, height=2400, reduced_motion=True)
     lesson.kernel("race.run()", 60)
     rows(lesson, 8)
-    lesson.page.wait_for_timeout(500)
+    for width, dark in looks:
+        lesson.dress(width, dark)
+        lesson.page.wait_for_timeout(500)
+        looks_right(lesson)
+        name = f"race-{app}-{width}-{'dark' if dark else 'light'}"
+        lesson.screenshot(name, ".ngram-live")
+
+
+def looks_right(lesson: Lesson) -> None:
     for part in (".board", ".figures"):
         assert lesson.overflow(part) == 0
     plot = lesson.page.locator(".js-plotly-plot .main-svg").first.bounding_box()
@@ -125,7 +131,6 @@ def test_any_width_and_theme(open_notebook: Open, app: App, width: int, dark: bo
     assert view is not None
     assert plot["width"] <= view["width"]
     assert lesson.axe(".ngram-live") == []
-    lesson.screenshot(f"race-{app}-{width}-{'dark' if dark else 'light'}", ".ngram-live")
 
 
 def test_running_the_cell_again_leaves_nothing(open_notebook: Open) -> None:

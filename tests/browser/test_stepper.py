@@ -258,22 +258,27 @@ def test_a_long_text_folds_and_goes_in_windows(open_notebook: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("app", "width", "dark"),
-    [("lab", 1280, True), ("lab", 360, False), ("notebook", 360, True), ("notebook", 1280, False)],
+    ("app", "looks"),
+    [("lab", [(1280, True), (360, False)]), ("notebook", [(360, True), (1280, False)])],
 )
-def test_every_width_and_theme(open_notebook: Open, app: App, width: int, dark: bool) -> None:
-    lesson = opened(open_notebook, app=app, width=width, dark=dark, reduced_motion=True)
-    assert lesson.is_dark() is dark
-    for word in (42, 82, 89):
-        lesson.kernel(f"stepper.go({word})")
-        wait_for(lesson, f"document.querySelector('.stepper .word input').value === '{word}'")
-        assert lesson.overflow(".stepper") <= 0
-        assert cut_off(lesson) == []
-        lesson.screenshot(f"stepper-{app}-{width}-{word}", ".stepper")
-    assert lesson.axe(".stepper") == []
-    lesson.page.get_by_role("button", name="Edit text").click()
-    assert lesson.axe(".stepper") == []
-    lesson.screenshot(f"stepper-{app}-{width}-edit", ".stepper")
+def test_every_width_and_theme(
+    open_notebook: Open, app: App, looks: list[tuple[int, bool]]
+) -> None:
+    lesson = opened(open_notebook, app=app, reduced_motion=True)
+    edit = lesson.page.get_by_role("button", name="Edit text")
+    for width, dark in looks:
+        lesson.dress(width, dark)
+        for word in (42, 82, 89):
+            lesson.kernel(f"stepper.go({word})")
+            wait_for(lesson, f"document.querySelector('.stepper .word input').value === '{word}'")
+            assert lesson.overflow(".stepper") <= 0
+            assert cut_off(lesson) == []
+            lesson.screenshot(f"stepper-{app}-{width}-{word}", ".stepper")
+        assert lesson.axe(".stepper") == []
+        edit.click()
+        assert lesson.axe(".stepper") == []
+        lesson.screenshot(f"stepper-{app}-{width}-edit", ".stepper")
+        edit.click()
 
 
 def cut_off(lesson: Lesson) -> list[str]:
