@@ -235,6 +235,13 @@ class Lesson:
         )
         self.wait_value(f"{view}.plots.attached", True)
 
+    def wait_plots_fit(self) -> None:
+        """Waits until the plots are no wider than the view; they are drawn anew when it changes."""
+        self.page.wait_for_function(
+            "document.querySelector('.js-plotly-plot .main-svg').getBoundingClientRect().width"
+            " <= document.querySelector('.ngram-live').getBoundingClientRect().width"
+        )
+
     def text(self, selector: str) -> str:
         """The text of the first element that matches, blanks made single."""
         return " ".join(self.page.locator(selector).first.inner_text().split())

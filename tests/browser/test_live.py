@@ -35,6 +35,10 @@ WATCH = """() => {
 }"""
 
 
+PLOT_INK = """ink => getComputedStyle([...document.querySelectorAll('.js-plotly-plot text')]
+    .find(e => e.textContent === 'Memory by structure')).fill === ink"""
+
+
 def opened(open_notebook: Open, source: str = SHOW, **how: Any) -> Lesson:
     lesson = open_notebook([source], **how)
     lesson.run_cell(0)
@@ -236,24 +240,10 @@ def test_any_width_and_theme(open_notebook: Open, app: App, looks: list[tuple[in
 def looks_right(lesson: Lesson, dark: bool) -> None:
     for part in (".board", ".figures"):
         assert lesson.overflow(part) == 0
-    plot = lesson.page.locator(".js-plotly-plot .main-svg").first.bounding_box()
-    view = lesson.page.locator(".ngram-live").bounding_box()
-    assert plot is not None
-    assert view is not None
-    assert plot["width"] <= view["width"]
-    title = lesson.page.locator(".js-plotly-plot >> text=Memory by structure").first
-    ink = title.evaluate("e => getComputedStyle(e).fill")
-    assert ink == ("rgb(232, 234, 237)" if dark else "rgb(27, 31, 36)")
+    lesson.wait_plots_fit()
+    ink = "rgb(232, 234, 237)" if dark else "rgb(27, 31, 36)"
+    lesson.page.wait_for_function(PLOT_INK, arg=ink)
     assert lesson.axe(".ngram-live") == []
-
-
-def test_a_change_of_theme_reaches_the_plots(open_notebook: Open) -> None:
-    lesson = opened(open_notebook, SMALL)
-    lesson.command("apputils:change-theme", theme="JupyterLab Dark")
-    lesson.page.wait_for_function(
-        "getComputedStyle([...document.querySelectorAll('.js-plotly-plot text')].find("
-        "e => e.textContent === 'Memory by structure')).fill === 'rgb(232, 234, 237)'"
-    )
 
 
 def test_running_the_cell_again_leaves_nothing(open_notebook: Open) -> None:

@@ -125,11 +125,7 @@ def test_any_width_and_theme(open_notebook: Open, app: App, looks: list[tuple[in
 def looks_right(lesson: Lesson) -> None:
     for part in (".board", ".figures"):
         assert lesson.overflow(part) == 0
-    plot = lesson.page.locator(".js-plotly-plot .main-svg").first.bounding_box()
-    view = lesson.page.locator(".ngram-live").bounding_box()
-    assert plot is not None
-    assert view is not None
-    assert plot["width"] <= view["width"]
+    lesson.wait_plots_fit()
     assert lesson.axe(".ngram-live") == []
 
 

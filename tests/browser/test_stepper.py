@@ -265,7 +265,6 @@ def test_every_width_and_theme(
     open_notebook: Open, app: App, looks: list[tuple[int, bool]]
 ) -> None:
     lesson = opened(open_notebook, app=app, reduced_motion=True)
-    edit = lesson.page.get_by_role("button", name="Edit text")
     for width, dark in looks:
         lesson.dress(width, dark)
         for word in (42, 82, 89):
@@ -275,10 +274,10 @@ def test_every_width_and_theme(
             assert cut_off(lesson) == []
             lesson.screenshot(f"stepper-{app}-{width}-{word}", ".stepper")
         assert lesson.axe(".stepper") == []
-        edit.click()
+        lesson.page.get_by_role("button", name="Edit text").click()
         assert lesson.axe(".stepper") == []
         lesson.screenshot(f"stepper-{app}-{width}-edit", ".stepper")
-        edit.click()
+        lesson.page.get_by_role("button", name="Close text").click()
 
 
 def cut_off(lesson: Lesson) -> list[str]:
