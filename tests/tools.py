@@ -25,7 +25,7 @@ BUILD = REPO / "build"
 # without the long streams, which take minutes there and run no other code than the rest, and with
 # a fifth of the random examples (see test_engine_random.py).
 ENGINE_TESTS = sorted((REPO / "tests").glob("test_engine*.py"))
-SHORT = ("-k", "not (wikitext or wiki_test or py_test)")
+SHORT = ("-k", "not (wikitext or wiki_test or py_test or (share_one_hash and nocopy))")
 BRIEF = {"NGRAM_BRIEF": "1"}
 
 # For a build whose speed does not matter, as `make test` has just made one whose does.
