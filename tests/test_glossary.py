@@ -50,6 +50,11 @@ def test_every_entry_is_whole() -> None:
         assert re.fullmatch(r"[a-z][a-z -]*", term), f"{term}: other anchors elsewhere"
 
 
+def test_it_is_plain_text_as_well() -> None:
+    """Notebook 7 shows the file itself, and takes its bytes for Latin-1."""
+    assert GLOSSARY.isascii()
+
+
 @pytest.mark.parametrize("term", ENTRIES)
 def test_an_entry_names_lessons_that_are_there(term: str) -> None:
     named = shown_in(term)
