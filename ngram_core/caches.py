@@ -39,8 +39,11 @@ TokensLike = npt.NDArray[Any] | Sequence[int]
 
 CONSTMAP_MAGIC = b"ggngcmap"
 
-_SLICE_TOKENS = 1 << 20  # some 30 ms of counting: how long Ctrl-C may wait
-_SLICE_GRAMS = 1 << 16
+# How long Ctrl-C may wait: each is some 10 to 40 ms of work.
+SLICE_TOKENS = 1 << 18  # counted by a counter
+_SLICE_UPDATE = 1 << 13  # tokens counted into a cache, four n-grams each
+_SLICE_GRAMS = 1 << 14
+_LOADED_BYTES = 1 << 18
 _PIECE_BYTES = 1 << 20
 
 
@@ -131,10 +134,10 @@ class NgramCache(Closing):
         array = as_tokens(tokens)
         counter = _native.NativeCounter()
         try:
-            for start in range(0, len(array), _SLICE_TOKENS):
-                counter.add(array[start : start + _SLICE_TOKENS])
+            for start in range(0, len(array), SLICE_TOKENS):
+                counter.add(array[start : start + SLICE_TOKENS])
                 if progress is not None:
-                    progress(min(start + _SLICE_TOKENS, len(array)) / len(array))
+                    progress(min(start + SLICE_TOKENS, len(array)) / len(array))
             group(counter)
             return cls._from_counts(counter, toggles, about)
         finally:
@@ -307,15 +310,30 @@ class NgramCache(Closing):
 
     # ---- counting -----------------------------------------------------------------------------
 
-    def update(self, text: TokensLike, n_new: int | None = None) -> None:
+    def update(
+        self, text: TokensLike, n_new: int | None = None, progress: Progress | None = None
+    ) -> None:
         """Counts the last `n_new` tokens of the text (default: all) as followers.
 
         For n = n_min..n_max in turn, each new token at position i >= n follows the n-gram that
-        stands before it.
+        stands before it. More than 8,192 new tokens are counted in slices of so many, one after
+        the other.
+
+        Args:
+            progress: called with the fraction done; Ctrl-C is heard between slices, and the tokens
+                of those before are counted.
         """
         array = as_tokens(text)
         count = len(array) if n_new is None else as_count(n_new, "n_new", 0, len(array))
-        self._handle.update(array, count)
+        if count <= _SLICE_UPDATE:
+            self._handle.update(array, count)
+            return
+        first = len(array) - count
+        for start in range(first, len(array), _SLICE_UPDATE):
+            end = min(start + _SLICE_UPDATE, len(array))
+            self._handle.update(array[:end], end - start)
+            if progress is not None:
+                progress((end - first) / count)
 
     def merge(self, added: NgramCache) -> None:
         """Adds the counts of another cache; a sum that would pass 2^31 - 1 stays there."""
@@ -503,7 +521,7 @@ class NgramCache(Closing):
 
 def group(counter: _native.NativeCounter, progress: Progress | None = None) -> None:
     """Groups what was counted, in slices; twice is fine."""
-    while not counter.finish(_SLICE_TOKENS):
+    while not counter.finish(SLICE_TOKENS):
         if progress is not None:
             progress(counter.fraction())
 
@@ -567,7 +585,7 @@ def _load_legacy(handle: _native.NativeCache, path: Path, progress: Progress | N
     report = _native.new_load_report()
     # One buffer for the whole file: what Python allocates in between would end up between the
     # entries of the cache, and a map's speed depends on how they lie.
-    buffer = bytearray(_PIECE_BYTES)
+    buffer = bytearray(_LOADED_BYTES)
     filled = 0
     with open_file(path) as (file, size):
         while report.n_bytes < size:

@@ -6,7 +6,15 @@ from os import PathLike
 
 from . import _native
 from ._native import as_tokens
-from .caches import Memory, NgramCache, Progress, TokensLike, group, write_pieces
+from .caches import (
+    SLICE_TOKENS,
+    Memory,
+    NgramCache,
+    Progress,
+    TokensLike,
+    group,
+    write_pieces,
+)
 from .closing import Closing
 from .errors import InputError
 from .files import atomic_write
@@ -35,8 +43,13 @@ class BigramCounter(Closing):
         self._handle = _native.NativeCounter()
 
     def add(self, tokens: TokensLike) -> None:
-        """Counts the next tokens of the stream; int ids, shape (n,). Cost: some 20 ns a token."""
-        self._handle.add(as_tokens(tokens))
+        """Counts the next tokens of the stream; int ids, shape (n,). Cost: some 20 ns a token.
+
+        Ctrl-C is heard in between; `n_tokens` says how many are counted then.
+        """
+        array = as_tokens(tokens)
+        for start in range(0, len(array), SLICE_TOKENS):
+            self._handle.add(array[start : start + SLICE_TOKENS])
 
     def end_text(self) -> None:
         """What is added from here on is another text: nothing is counted across the border, as

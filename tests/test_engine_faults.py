@@ -611,6 +611,43 @@ def test_ctrl_c_stops_a_replay_that_can_go_on(measured: Callable[[str], None]) -
     assert waited < 2, "a slice lasts 50 ms; the rest is a busy machine"
 
 
+@pytest.mark.parametrize("stage", ["nocopy", "places"])
+def test_counting_a_long_text_is_told_and_can_be_stopped(stage: str) -> None:
+    """What was counted before is that of a shorter text, and counting goes on from there."""
+    text = stream(30_000, 500)
+    said: list[float] = []
+
+    def stop(fraction: float) -> None:
+        said.append(fraction)
+        if fraction > 0.5:
+            raise KeyboardInterrupt
+
+    toggles = ng.STAGES[stage].toggles
+    with ng.NgramCache(toggles) as cache:
+        with pytest.raises(KeyboardInterrupt):
+            cache.update(text, progress=stop)
+        done = round(said[-1] * len(text))
+        assert 0 < done < len(text)
+        for end in (done, len(text)):
+            with ng.NgramCache(toggles) as wanted:  # in other pieces
+                for start in range(0, end, 1_000):
+                    stop_at = min(start + 1_000, end)
+                    wanted.update(text[:stop_at], stop_at - start)
+                assert same_counts(cache, wanted)
+            if end == done:
+                cache.update(text, len(text) - done)
+        cache.validate()
+
+
+def same_counts(a: ng.NgramCache, b: ng.NgramCache) -> bool:
+    rows = []
+    for cache in (a, b):
+        grams = [tuple(row["tokens"].tolist()) for row in cache.ngrams()]
+        rows.append({g: dict(zip(*(x.tolist() for x in cache.followers([t for t in g if t >= 0])),
+                                 strict=True)) for g in grams})  # fmt: skip
+    return rows[0] == rows[1]
+
+
 @pytest.mark.parametrize("source", ["counts", "ngc", "innervector"])
 def test_building_a_constmap_is_told_and_can_be_stopped(source: str) -> None:
     """What it is made of is whole afterwards, and gives the same bytes when it is asked again."""
