@@ -7,10 +7,12 @@
  * array; they are not part of the text.
  */
 #include "ngc_inside.h"
+#include "ngc_outlook.h"
 
 struct ngc_drafter {
     ngc_toggles toggles;
     ngc_rule rule;
+    uint8_t least[2][NGC_N_MAX]; /* outlooks; see ngc_outlook.h */
     const ngc_cache *static_cache;
     ngc_cache *dynamic_cache;
     ngc_cache *context;
@@ -101,6 +103,12 @@ ngc_status ngc_drafter_new(const ngc_toggles *toggles, const ngc_rule *rule,
     }
     drafter->toggles = *toggles;
     drafter->rule = *rule;
+    for (int i = 0; i < NGC_N_MAX; i++) {
+        drafter->least[0][i] =
+            (uint8_t)ngc_outlook_least(rule->context_sum[i], rule->context_percent[i]);
+        drafter->least[1][i] =
+            (uint8_t)ngc_outlook_least(rule->dynamic_sum[i], rule->dynamic_percent[i]);
+    }
     drafter->static_cache = static_cache;
     drafter->dynamic_cache = dynamic_cache;
     drafter->buckets_at_start = 1;
@@ -226,6 +234,7 @@ static ngc_view view_of(ngc_drafter *drafter)
         .static_cache = drafter->static_cache,
         .rule = &drafter->rule,
         .toggles = &drafter->toggles,
+        .least = drafter->least,
         .scratch = &drafter->scratch,
     };
     return view;

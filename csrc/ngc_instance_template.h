@@ -16,13 +16,13 @@ static inline NGC_PAIR(VIEW, view)
 }
 
 /* This table hashes each n-gram by itself, and asks for nothing early. */
-NGC_INLINE ngc_hashes C(hash_last)(const ngc_toggles *toggles, const int32_t *end,
-                                   size_t length_tokens)
+NGC_INLINE void C(hash_last)(const ngc_toggles *toggles, const int32_t *end,
+                             size_t length_tokens, ngc_hashes *hashes)
 {
     (void)toggles;
     (void)end;
     (void)length_tokens;
-    return (ngc_hashes){{0}};
+    (void)hashes;
 }
 
 NGC_INLINE NGC_PAIR(VIEW, view)
@@ -45,6 +45,23 @@ NGC_INLINE void C(prefetch_followers)(const ngc_cache *cache, int32_t n,
                                       const ngc_hashes *hashes)
 {
     C(prefetch_last)(cache, n, hashes);
+}
+
+/* It keeps no outlooks. */
+NGC_INLINE bool C(glances)(void)
+{
+    return false;
+}
+
+NGC_INLINE bool C(glance)(const ngc_cache *cache, int32_t n, const ngc_hashes *hashes,
+                          uint32_t least, ngc_recorder *recorder)
+{
+    (void)cache;
+    (void)n;
+    (void)hashes;
+    (void)least;
+    (void)recorder;
+    return true;
 }
 
 #include "ngc_rules.h"

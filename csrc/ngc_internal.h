@@ -25,6 +25,7 @@ typedef struct ngc_view {
     const ngc_cache *static_cache;
     const ngc_rule *rule;
     const ngc_toggles *toggles;
+    const uint8_t (*least)[NGC_N_MAX]; /* outlooks that the rule's thresholds need: context, dynamic */
     ngc_allocator *scratch;
 } ngc_view;
 

@@ -24,13 +24,19 @@ static size_t more_by_a_quarter(size_t capacity, size_t first, size_t needed)
     return more < needed ? needed : more;
 }
 
+static size_t more_by_a_half(size_t n, size_t needed)
+{
+    size_t more = n + n / 2;
+    return more < needed ? needed : more;
+}
+
 static ngc_status reserve_text(places_cache *self, size_t n_tokens)
 {
     size_t needed = self->length_tokens + n_tokens;
     if (needed <= self->capacity_tokens) {
         return NGC_OK;
     }
-    if (needed >= PLACES_NONE) {
+    if (needed > UINT32_C(1) << PLACES_PLACE_BITS) {
         return NGC_NO_MEMORY;
     }
     size_t capacity = more_by_a_quarter(self->capacity_tokens, FIRST_TOKENS, needed);
@@ -62,13 +68,14 @@ static ngc_status new_table(ngc_allocator *allocator, size_t n_lines, places_tab
                             (PLACES_LINE_BYTES - start % PLACES_LINE_BYTES) % PLACES_LINE_BYTES);
     memset(table->lines, 0, n_lines * PLACES_LINE_BYTES);
     table->n_lines = n_lines;
-    table->length = 0;
     return NGC_OK;
 }
 
 static void free_table(ngc_allocator *allocator, places_table *table)
 {
     ngc_free(allocator, table->memory, memory_bytes(table->n_lines), NGC_KIND_INDEX);
+    ngc_free(allocator, table->filter, table->filter_words * sizeof *table->filter,
+             NGC_KIND_INDEX);
     memset(table, 0, sizeof *table);
 }
 
@@ -82,7 +89,7 @@ NGC_INLINE places_slot *put(places_table *table, uint64_t hash, places_slot slot
         far++;
     }
     places_line *line = &table->lines[at];
-    uint32_t i = ngc_platform_lowest_bit(places_match(line, 0)) / 8;
+    uint32_t i = ngc_platform_lowest_bit(places_match(line, 0));
     line->tags[i] = places_tag(hash);
     line->slots[i] = slot;
     uint8_t reach = far < PLACES_ANYWHERE ? (uint8_t)far : (uint8_t)PLACES_ANYWHERE;
@@ -93,17 +100,13 @@ NGC_INLINE places_slot *put(places_table *table, uint64_t hash, places_slot slot
     return &line->slots[i];
 }
 
-/* Room for so many n-grams more: four of five slots at most are used. */
-static ngc_status reserve_slots(places_cache *self, int32_t n, size_t n_more)
+static NGC_NOINLINE ngc_status grow_table(places_cache *self, int32_t n, size_t n_more)
 {
     places_table *table = &self->tables[n - 1];
-    if ((table->length + n_more) * 5 <= table->n_lines * PLACES_SLOTS * 4) {
-        return NGC_OK;
-    }
     size_t needed = (table->length + n_more) / (PLACES_SLOTS * 4) * 5 + 5;
     size_t n_lines = table->n_lines + table->n_lines / 2 + 1;
     n_lines = n_more > 1 && n_lines < needed ? needed : n_lines;
-    places_table bigger;
+    places_table bigger = {0};
     ngc_status status = new_table(&self->head.allocator, n_lines, &bigger);
     if (status != NGC_OK) {
         return status;
@@ -113,13 +116,63 @@ static ngc_status reserve_slots(places_cache *self, int32_t n, size_t n_more)
         const places_line *line = &table->lines[at];
         for (int i = 0; i < PLACES_SLOTS; i++) {
             if (line->tags[i] != 0) {
-                const int32_t *end = self->text + line->slots[i].place;
-                put(&bigger, ngc_hash_last(end, (size_t)n, kind).of[n - 1], line->slots[i]);
+                const int32_t *end = self->text + places_place(line->slots[i]);
+                put(&bigger, ngc_hash_run(end, (size_t)n, kind), line->slots[i]);
             }
         }
     }
-    free_table(&self->head.allocator, table);
-    *table = bigger;
+    ngc_free(&self->head.allocator, table->memory, memory_bytes(table->n_lines), NGC_KIND_INDEX);
+    table->memory = bigger.memory;
+    table->lines = bigger.lines;
+    table->n_lines = n_lines;
+    return NGC_OK;
+}
+
+/* Room for so many n-grams more: four of five slots at most are used. */
+NGC_INLINE ngc_status reserve_slots(places_cache *self, int32_t n, size_t n_more)
+{
+    const places_table *table = &self->tables[n - 1];
+    bool has_room = (table->length + n_more) * 5 <= table->n_lines * PLACES_SLOTS * 4;
+    return has_room ? NGC_OK : grow_table(self, n, n_more);
+}
+
+/* ---- the filter ---- */
+
+static void put_filtered(places_table *table, uint64_t hash)
+{
+    table->filter[ngc_bloom_word(table->filter_words, hash)] |= ngc_bloom_bits(hash);
+    table->n_filtered++;
+}
+
+/* Room in the filter for so many n-grams more; a larger one is filled anew. */
+static ngc_status reserve_filter(places_cache *self, int32_t n, size_t n_more)
+{
+    places_table *table = &self->tables[n - 1];
+    size_t needed = (table->n_filtered + n_more) / NGC_BLOOM_KEYS_A_WORD + 1;
+    if (needed <= table->filter_words) {
+        return NGC_OK;
+    }
+    size_t n_words = more_by_a_half(table->filter_words, needed);
+    ngc_allocator *allocator = &self->head.allocator;
+    uint64_t *filter = ngc_alloc(allocator, n_words * sizeof *filter, NGC_KIND_INDEX);
+    if (filter == NULL) {
+        return NGC_NO_MEMORY;
+    }
+    ngc_free(allocator, table->filter, table->filter_words * sizeof *filter, NGC_KIND_INDEX);
+    memset(filter, 0, n_words * sizeof *filter);
+    table->filter = filter;
+    table->filter_words = n_words;
+    table->n_filtered = 0;
+    for (size_t at = 0; at < table->n_lines; at++) {
+        const places_line *line = &table->lines[at];
+        for (int i = 0; i < PLACES_SLOTS; i++) {
+            if (line->tags[i] != 0 &&
+                ngc_outlook_may_pass(places_outlook(line->slots[i]), PLACES_FILTERED)) {
+                const int32_t *end = self->text + places_place(line->slots[i]);
+                put_filtered(table, ngc_hash_run(end, (size_t)n, self->head.toggles.hash));
+            }
+        }
+    }
     return NGC_OK;
 }
 
@@ -130,6 +183,29 @@ static uint32_t class_of(uint32_t capacity)
     return ngc_platform_bit_length(capacity) - 1;
 }
 
+/* Room for so many words more; the pool may move. */
+static ngc_status reserve_words(places_cache *self, size_t n_more)
+{
+    size_t needed = self->length_words + n_more;
+    if (needed <= self->capacity_words) {
+        return NGC_OK;
+    }
+    if (needed >= PLACES_POOLED) {
+        return NGC_NO_MEMORY;
+    }
+    size_t words = more_by_a_quarter(self->capacity_words, FIRST_WORDS, needed);
+    uint64_t *pool =
+        ngc_stretch(&self->head.allocator, self->pool, self->capacity_words * sizeof *pool,
+                    words * sizeof *pool, NGC_KIND_FOLLOWERS);
+    if (pool == NULL) {
+        return NGC_NO_MEMORY;
+    }
+    ngc_platform_prefer_big_pages(pool, words * sizeof *pool);
+    self->pool = pool;
+    self->capacity_words = words;
+    return NGC_OK;
+}
+
 /* A block of a capacity; the pool may move. */
 static ngc_status new_block(places_cache *self, uint32_t capacity, uint32_t *out)
 {
@@ -138,25 +214,14 @@ static ngc_status new_block(places_cache *self, uint32_t capacity, uint32_t *out
         *out = *free_block;
         memcpy(free_block, self->pool + *out, sizeof *free_block);
     } else {
-        size_t needed = self->length_words + BLOCK_WORDS + capacity;
-        if (needed >= PLACES_POOLED) {
-            return NGC_NO_MEMORY;
-        }
-        if (needed > self->capacity_words) {
-            size_t words = more_by_a_quarter(self->capacity_words, FIRST_WORDS, needed);
-            uint64_t *pool = ngc_stretch(&self->head.allocator, self->pool,
-                                         self->capacity_words * sizeof *pool,
-                                         words * sizeof *pool, NGC_KIND_FOLLOWERS);
-            if (pool == NULL) {
-                return NGC_NO_MEMORY;
-            }
-            ngc_platform_prefer_big_pages(pool, words * sizeof *pool);
-            self->pool = pool;
-            self->capacity_words = words;
+        ngc_status status = reserve_words(self, BLOCK_WORDS + capacity);
+        if (status != NGC_OK) {
+            return status;
         }
         *out = (uint32_t)self->length_words;
-        self->length_words = needed;
+        self->length_words += BLOCK_WORDS + capacity;
     }
+    self->largest_block = capacity > self->largest_block ? capacity : self->largest_block;
     places_block *block = (places_block *)(void *)(self->pool + *out);
     *block = (places_block){.top = {NGC_NO_TOKEN, 0}, .capacity = capacity};
     return NGC_OK;
@@ -185,7 +250,7 @@ static ngc_status make_block(places_cache *self, places_slot *slot)
     ngc_status status = new_block(self, 2, &at);
     if (status == NGC_OK) {
         places_block *block = (places_block *)(void *)(self->pool + at);
-        block->top = (ngc_pair){self->text[slot->place], (int32_t)slot->value};
+        block->top = (ngc_pair){self->text[places_place(*slot)], (int32_t)slot->value};
         block->sum = block->top.count;
         block->pairs[0] = block->top;
         block->length = 1;
@@ -213,7 +278,7 @@ NGC_INLINE ngc_status ensure(places_cache *self, places_slot *slot, int32_t toke
 {
     *at = 0;
     if (!places_is_pooled(*slot)) {
-        if (self->text[slot->place] == token) {
+        if (self->text[places_place(*slot)] == token) {
             return NGC_OK;
         }
         ngc_status status = make_block(self, slot);
@@ -238,13 +303,28 @@ NGC_INLINE ngc_status ensure(places_cache *self, places_slot *slot, int32_t toke
     return NGC_OK;
 }
 
+/* Keeps what an n-gram's followers can pass at most, in its slot and in the filter. */
+NGC_INLINE void set_outlook(places_cache *self, int32_t n, places_slot *slot, int64_t sum,
+                            int32_t top_count)
+{
+    uint32_t before = places_outlook(*slot), now = ngc_outlook_of(sum, top_count);
+    slot->where = places_place(*slot) | now << PLACES_PLACE_BITS;
+    places_table *table = &self->tables[n - 1];
+    if (table->filter != NULL && ngc_outlook_may_pass(now, PLACES_FILTERED) &&
+        !ngc_outlook_may_pass(before, PLACES_FILTERED)) {
+        put_filtered(table, ngc_hash_run(self->text + places_place(*slot), (size_t)n,
+                                         self->head.toggles.hash));
+    }
+}
+
 /* Adds to a follower's count, which stays at 2^31 - 1 when it is there. */
-NGC_INLINE void add(places_cache *self, places_slot *slot, size_t at, int32_t added)
+NGC_INLINE void add(places_cache *self, int32_t n, places_slot *slot, size_t at, int32_t added)
 {
     if (!places_is_pooled(*slot)) {
         slot->value += added > INT32_MAX - (int32_t)slot->value
                            ? INT32_MAX - slot->value
                            : (uint32_t)added;
+        set_outlook(self, n, slot, slot->value, (int32_t)slot->value);
         return;
     }
     places_block *block = places_block_of(self, *slot);
@@ -256,6 +336,7 @@ NGC_INLINE void add(places_cache *self, places_slot *slot, size_t at, int32_t ad
         (pair->count == block->top.count && pair->token <= block->top.token)) {
         block->top = *pair;
     }
+    set_outlook(self, n, slot, block->sum, block->top.count);
 }
 
 /* Takes out what has a count of 0: followers, and then the n-gram if none is left. */
@@ -314,33 +395,43 @@ NGC_INLINE int32_t longest_before(const places_cache *self, size_t before)
     return before < (size_t)self->head.n_max ? (int32_t)before : self->head.n_max;
 }
 
+/* Room for one token more in n-grams of all sizes up to one: counting it then cannot fail. */
+NGC_INLINE ngc_status reserve_token(places_cache *self, int32_t n_last)
+{
+    size_t most_words = BLOCK_WORDS + 2 * (self->largest_block == 0 ? 1 : (size_t)self->largest_block);
+    ngc_status status = reserve_words(self, (size_t)n_last * most_words);
+    for (int32_t n = self->head.n_min; status == NGC_OK && n <= n_last; n++) {
+        status = reserve_slots(self, n, 1);
+    }
+    return status;
+}
+
 /* Counts one token, the last of the cache's text, that has so many others before it. */
 static ngc_status count_token(places_cache *self, size_t n_before)
 {
-    struct {
-        places_slot *slot;
-        size_t at;
-    } found[NGC_N_MAX];
     size_t place = self->length_tokens - 1;
+    const int32_t *end = self->text + place;
     int32_t n_last = longest_before(self, n_before);
-    ngc_hashes hashes = ngc_hash_last(self->text + place, (size_t)n_last, self->head.toggles.hash);
-    int32_t n = self->head.n_min;
-    ngc_status status = NGC_OK;
-    for (; n <= n_last; n++) {
-        status = ensure_ngram(self, n, hashes.of[n - 1], place, &found[n - 1].slot,
-                              &found[n - 1].at);
-        if (status != NGC_OK) {
-            break;
-        }
+    ngc_status status = reserve_token(self, n_last);
+    if (status != NGC_OK) {
+        return status;
     }
-    for (int32_t done = self->head.n_min; done < n; done++) {
-        if (status == NGC_OK) {
-            add(self, found[done - 1].slot, found[done - 1].at, 1);
+    ngc_hashes hashes;
+    ngc_hash_last(end, (size_t)n_last, self->head.toggles.hash, &hashes);
+    for (int32_t n = self->head.n_min; n <= n_last; n++) {
+        uint64_t hash = hashes.of[n - 1];
+        places_slot *slot = places_find(self, end, n, hash, NULL);
+        if (slot != NULL) {
+            size_t at;
+            ensure(self, slot, *end, &at);
+            add(self, n, slot, at, 1);
         } else {
-            withdraw(self, done, found[done - 1].slot);
+            put(&self->tables[n - 1], hash,
+                (places_slot){(uint32_t)place | ngc_outlook_of(1, 1) << PLACES_PLACE_BITS, 1});
+            self->n_followers++;
         }
     }
-    return status;
+    return NGC_OK;
 }
 
 /* One pass over tokens that are to be counted: makes room, counts, or takes room back. */
@@ -351,8 +442,8 @@ static ngc_status pass_over(places_cache *self, int what, size_t first, size_t e
     ngc_status status = NGC_OK;
     for (size_t place = first; place < end && status == NGC_OK; place++) {
         int32_t n_last = longest_before(self, place - text_start);
-        ngc_hashes hashes =
-            ngc_hash_last(self->text + place, (size_t)n_last, self->head.toggles.hash);
+        ngc_hashes hashes;
+        ngc_hash_last(self->text + place, (size_t)n_last, self->head.toggles.hash, &hashes);
         for (int32_t n = self->head.n_min; n <= n_last && status == NGC_OK; n++) {
             uint64_t hash = hashes.of[n - 1];
             places_slot *slot;
@@ -366,7 +457,7 @@ static ngc_status pass_over(places_cache *self, int what, size_t first, size_t e
                 withdraw(self, n, slot);
             } else if (what == ADD) {
                 ensure(self, slot, self->text[place], &at); /* it is there */
-                add(self, slot, at, 1);
+                add(self, n, slot, at, 1);
             }
         }
     }
@@ -385,12 +476,19 @@ static ngc_status append(places_cache *self, const int32_t *text, size_t length_
         return status;
     }
     const int32_t *first = text + before - n_kept;
-    if (self->length_tokens < n_kept ||
-        memcmp(self->text + self->length_tokens - n_kept, first, n_kept * sizeof *text) != 0) {
+    size_t n_same = 0;
+    while (n_same < n_kept && n_same < self->length_tokens &&
+           self->text[self->length_tokens - 1 - n_same] == text[before - 1 - n_same]) {
+        n_same++;
+    }
+    if (n_same < n_kept) {
         memcpy(self->text + self->length_tokens, first, n_kept * sizeof *text);
         self->length_tokens += n_kept;
     }
-    memcpy(self->text + self->length_tokens, text + before, n_new_tokens * sizeof *text);
+    int32_t *out = self->text + self->length_tokens;
+    for (size_t i = 0; i < n_new_tokens; i++) {
+        out[i] = text[before + i];
+    }
     self->length_tokens += n_new_tokens;
     return NGC_OK;
 }
@@ -433,13 +531,13 @@ static ngc_status ensure_all(places_cache *self, int32_t n, uint64_t hash, size_
     return status;
 }
 
-static void add_all(places_cache *self, places_slot *slot, summed_view followers)
+static void add_all(places_cache *self, int32_t n, places_slot *slot, summed_view followers)
 {
     for (size_t i = 0; i < followers.length; i++) {
         ngc_pair pair = summed_view_at(followers, i);
         size_t at;
         ensure(self, slot, pair.token, &at); /* it is there */
-        add(self, slot, at, pair.count);
+        add(self, n, slot, at, pair.count);
     }
 }
 
@@ -464,7 +562,7 @@ static size_t next_batch(const places_cache *self, const places_cache *from, int
         }
         const places_slot *slot = &line->slots[number % PLACES_SLOTS];
         uint64_t hash =
-            ngc_hash_last(from->text + slot->place, (size_t)n, self->head.toggles.hash).of[n - 1];
+            ngc_hash_run(from->text + places_place(*slot), (size_t)n, self->head.toggles.hash);
         ngc_platform_prefetch(&self->tables[n - 1].lines[places_home(&self->tables[n - 1], hash)]);
         batch->slots[batch->n] = slot;
         batch->hashes[batch->n++] = hash;
@@ -482,7 +580,7 @@ static void withdraw_all(places_cache *self, const places_cache *from, int32_t n
         batch batch;
         number = next_batch(self, from, n, number, &batch);
         for (size_t i = 0; i < batch.n; i++) {
-            places_slot *slot = places_find(self, from->text + batch.slots[i]->place, n,
+            places_slot *slot = places_find(self, from->text + places_place(*batch.slots[i]), n,
                                             batch.hashes[i], NULL);
             if (slot != NULL) {
                 withdraw(self, n, slot);
@@ -499,11 +597,14 @@ static ngc_status merge_size(places_cache *self, const places_cache *from, int32
                              size_t text_start, places_slot **found)
 {
     ngc_status status = reserve_slots(self, n, from->tables[n - 1].length);
+    if (status == NGC_OK) {
+        status = reserve_filter(self, n, from->tables[n - 1].length);
+    }
     for (size_t number = 0, at = 0; status == NGC_OK;) {
         batch batch;
         number = next_batch(self, from, n, number, &batch);
         for (size_t i = 0; status == NGC_OK && i < batch.n; i++, at++) {
-            status = ensure_all(self, n, batch.hashes[i], text_start + batch.slots[i]->place,
+            status = ensure_all(self, n, batch.hashes[i], text_start + places_place(*batch.slots[i]),
                                 places_view(from, batch.slots[i], NULL), &found[at]);
         }
         if (batch.n == 0) {
@@ -521,7 +622,7 @@ static void add_size(places_cache *self, const places_cache *from, int32_t n,
     for (size_t number = 0; at < theirs->length; number++) {
         const places_line *line = &theirs->lines[number / PLACES_SLOTS];
         if (line->tags[number % PLACES_SLOTS] != 0) {
-            add_all(self, found[at++],
+            add_all(self, n, found[at++],
                     places_view(from, &line->slots[number % PLACES_SLOTS], NULL));
         }
     }
@@ -625,7 +726,7 @@ ngc_status ngc_places_insert(ngc_cache *cache, const ngc_key *key, const uint8_t
     places_cache *self = (places_cache *)cache;
     int32_t n = ngc_key_length(key);
     const int32_t *end = key->tokens + n;
-    uint64_t hash = ngc_hash_last(end, (size_t)n, cache->toggles.hash).of[n - 1];
+    uint64_t hash = ngc_hash_run(end, (size_t)n, cache->toggles.hash);
     if (places_find(self, end, n, hash, NULL) != NULL) {
         return NGC_DUPLICATE;
     }
@@ -643,7 +744,10 @@ ngc_status ngc_places_insert(ngc_cache *cache, const ngc_key *key, const uint8_t
     memcpy(self->text + self->length_tokens, key->tokens, (size_t)n * sizeof *self->text);
     self->length_tokens += (size_t)n;
     self->text[self->length_tokens] = ngc_get_int32(pairs);
-    put(&self->tables[n - 1], hash, (places_slot){(uint32_t)self->length_tokens, value});
+    places_slot *slot =
+        put(&self->tables[n - 1], hash, (places_slot){(uint32_t)self->length_tokens, value});
+    summed_view view = places_view(self, slot, NULL);
+    set_outlook(self, n, slot, view.sum, view.top.count);
     self->length_tokens++;
     self->n_followers += (int64_t)n_pairs;
     return NGC_OK;
@@ -654,6 +758,7 @@ ngc_status ngc_places_insert(ngc_cache *cache, const ngc_key *key, const uint8_t
 static void forget_blocks(places_cache *self)
 {
     self->length_words = 0;
+    self->largest_block = 0;
     for (int i = 0; i < PLACES_CLASSES; i++) {
         self->free_blocks[i] = PLACES_NONE;
     }
@@ -667,6 +772,10 @@ void ngc_places_clear(ngc_cache *cache)
         if (table->n_lines > 0) {
             memset(table->lines, 0, table->n_lines * PLACES_LINE_BYTES);
         }
+        if (table->filter != NULL) {
+            memset(table->filter, 0, table->filter_words * sizeof *table->filter);
+        }
+        table->n_filtered = 0;
         table->length = 0;
     }
     self->length_tokens = 0;

@@ -8,24 +8,32 @@
  *
  *     lines    64 bytes each, one table of them for each n:
  *              | tag x 7 | reach | slot x 7 |      tag: 8 bits of the hash, 0: the slot is free
- *     slot     u32 place | u32 count             of the only follower
- *              u32 place | u32 1 << 31 | block   of several
+ *     slot     place:28 | outlook:4 | count             of the only follower
+ *              place:28 | outlook:4 | 1 << 31 | block   of several
  *     block    sum | top token, its count | length, capacity | (token, count) ...  ascending
  *
- * A look-up reads the n-gram's home line, and the text where a tag matches. A slot that has no room
+ * A look-up reads the n-gram's home line, and the text where a tag matches. A glance reads the line
+ * alone: what the slot with that tag can pass at most (ngc_outlook.h) ends most rows. A cache that
+ * others are merged into is large, and most of its n-grams cannot pass; a small filter of those that
+ * can (ngc_bloom.h) answers a glance without the line. A slot that has no room
  * at home stands in a line behind it, at most `reach` lines on (255: anywhere).
  */
 #ifndef NGC_PLACES_H
 #define NGC_PLACES_H
 
+#include "ngc_bloom.h"
+#include "ngc_outlook.h"
+#include "ngc_simd.h"
 #include "ngc_summed.h"
 
 enum { PLACES_SLOTS = 7, PLACES_LINE_BYTES = 64, PLACES_ANYWHERE = 255, PLACES_CLASSES = 32 };
+enum { PLACES_PLACE_BITS = 28 };
 #define PLACES_POOLED (UINT32_C(1) << 31)
 #define PLACES_NONE UINT32_MAX
+#define PLACES_FILTERED ngc_outlook_least(2, OUTLOOK_TWO_THIRDS)
 
 typedef struct places_slot {
-    uint32_t place;
+    uint32_t where; /* place and outlook */
     uint32_t value;
 } places_slot;
 
@@ -36,6 +44,7 @@ typedef struct places_line {
 } places_line;
 
 _Static_assert(sizeof(places_line) == PLACES_LINE_BYTES, "a line is a cache line");
+_Static_assert(PLACES_SLOTS + 1 == NGC_SIMD_BYTES, "eight bytes are read for the tags");
 
 typedef struct places_block {
     int64_t sum;
@@ -51,6 +60,9 @@ typedef struct places_table {
     void *memory;
     size_t n_lines;
     size_t length;
+    uint64_t *filter; /* of n-grams with an outlook of PLACES_FILTERED; NULL: there is none */
+    size_t filter_words;
+    size_t n_filtered; /* how often one was put in */
 } places_table;
 
 typedef struct places_cache {
@@ -62,9 +74,20 @@ typedef struct places_cache {
     uint64_t *pool; /* blocks, named by the word at which they begin */
     size_t length_words;
     size_t capacity_words;
+    uint32_t largest_block; /* the most pairs that one has had room for */
     uint32_t free_blocks[PLACES_CLASSES]; /* by capacity, each the first of a list */
     int64_t n_followers;
 } places_cache;
+
+NGC_INLINE uint32_t places_place(places_slot slot)
+{
+    return slot.where & ((UINT32_C(1) << PLACES_PLACE_BITS) - 1);
+}
+
+NGC_INLINE uint32_t places_outlook(places_slot slot)
+{
+    return slot.where >> PLACES_PLACE_BITS;
+}
 
 NGC_INLINE places_block *places_block_of(const places_cache *self, places_slot slot)
 {
@@ -80,7 +103,8 @@ NGC_INLINE bool places_is_pooled(places_slot slot)
 
 NGC_INLINE uint8_t places_tag(uint64_t hash)
 {
-    return (uint8_t)(1 + ((hash & 0xFFFF) * 255 >> 16));
+    uint8_t tag = (uint8_t)hash;
+    return tag == 0 ? 1 : tag;
 }
 
 NGC_INLINE size_t places_home(const places_table *table, uint64_t hash)
@@ -88,19 +112,23 @@ NGC_INLINE size_t places_home(const places_table *table, uint64_t hash)
     return (size_t)ngc_platform_multiply_high(hash, table->n_lines);
 }
 
-/* The highest bit of each of the seven bytes that hold the tag, and of no other: a free slot names
- * no place. (The shorter sum without a mask would let a borrow mark the byte above one, too.) */
-NGC_INLINE uint64_t places_match(const places_line *line, uint8_t tag)
+/* The slots, as bits, whose tag this is; 0: the free ones. A free slot names no place. */
+NGC_INLINE uint32_t places_match(const places_line *line, uint8_t tag)
 {
-    const uint64_t ones = UINT64_C(0x0001010101010101), low = ones * 0x7F;
-    uint64_t differs = (ngc_get_uint64(line->tags) ^ tag * ones) & (ones * 0xFF);
-    return ~(((differs & low) + low) | differs | low) & (ones << 7);
+    return ngc_match_bytes(line->tags, tag) & ((1u << PLACES_SLOTS) - 1); /* without `reach` */
+}
+
+/* The number of lines behind the home line in which its n-grams may stand. */
+NGC_INLINE size_t places_reach(const places_table *table, size_t home)
+{
+    size_t reach = table->lines[home].reach;
+    return reach == PLACES_ANYWHERE ? table->n_lines - 1 : reach;
 }
 
 NGC_INLINE bool places_is_ngram(const places_cache *self, const places_slot *slot,
                                 const int32_t *end, int32_t n)
 {
-    const int32_t *text = self->text + slot->place;
+    const int32_t *text = self->text + places_place(*slot);
     for (int32_t i = 1; i <= n; i++) {
         if (text[-i] != end[-i]) {
             return false;
@@ -119,19 +147,17 @@ NGC_INLINE places_slot *places_find(const places_cache *self, const int32_t *end
     }
     uint8_t tag = places_tag(hash);
     size_t at = places_home(table, hash);
-    size_t reach = table->lines[at].reach;
-    if (reach == PLACES_ANYWHERE) {
-        reach = table->n_lines - 1;
-    }
+    size_t reach = places_reach(table, at);
     for (size_t far = 0; far <= reach; far++) {
         places_line *line = &table->lines[at];
         ngc_record(recorder, NGC_TOUCH_LINE, table->lines, line, sizeof *line, (int64_t)at,
                    (int64_t)far);
-        for (uint64_t match = places_match(line, tag); match != 0; match &= match - 1) {
-            places_slot *slot = &line->slots[ngc_platform_lowest_bit(match) / 8];
-            ngc_record(recorder, NGC_TOUCH_TEXT, self->text, self->text + slot->place - n,
-                       (size_t)(n + 1) * sizeof *self->text, slot->place,
-                       self->text[slot->place]);
+        for (uint32_t match = places_match(line, tag); match != 0; match &= match - 1) {
+            places_slot *slot = &line->slots[ngc_platform_lowest_bit(match)];
+            ngc_record(recorder, NGC_TOUCH_TEXT, self->text,
+                       self->text + places_place(*slot) - n,
+                       (size_t)(n + 1) * sizeof *self->text, places_place(*slot),
+                       self->text[places_place(*slot)]);
             if (places_is_ngram(self, slot, end, n)) {
                 return slot;
             }
@@ -148,13 +174,42 @@ NGC_INLINE summed_view places_view(const places_cache *self, const places_slot *
         return summed_view_none();
     }
     if (!places_is_pooled(*slot)) {
-        ngc_pair only = {self->text[slot->place], (int32_t)slot->value};
+        ngc_pair only = {self->text[places_place(*slot)], (int32_t)slot->value};
         return (summed_view){NULL, 1, only.count, only, slot};
     }
     const places_block *block = places_block_of(self, *slot);
     ngc_record(recorder, NGC_TOUCH_TOTALS, self->pool, block, sizeof *block, 0,
                block->top.token);
     return (summed_view){block->pairs, block->length, block->sum, block->top, block->pairs};
+}
+
+/* ---- a glance ---- */
+
+/* Whether a table's filter answers for thresholds that need an outlook of `least`. */
+NGC_INLINE bool places_is_filtered(const places_table *table, uint32_t least)
+{
+    return table->filter != NULL && ngc_outlook_may_pass(least, PLACES_FILTERED);
+}
+
+/* Whether a slot with this tag, in any line that its n-gram may stand in, may pass. */
+static inline bool places_glance_far(const places_table *table, size_t at, uint8_t tag,
+                                     uint32_t least, ngc_recorder *recorder)
+{
+    size_t reach = places_reach(table, at);
+    bool may_pass = false;
+    for (size_t far = 0; far <= reach && !may_pass; far++) {
+        const places_line *line = &table->lines[at];
+        if (far > 0) {
+            ngc_record(recorder, NGC_TOUCH_LINE, table->lines, line, sizeof *line, (int64_t)at,
+                       (int64_t)far);
+        }
+        for (uint32_t match = places_match(line, tag); match != 0; match &= match - 1) {
+            places_slot slot = line->slots[ngc_platform_lowest_bit(match)];
+            may_pass |= ngc_outlook_may_pass(places_outlook(slot), least);
+        }
+        at = at + 1 == table->n_lines ? 0 : at + 1;
+    }
+    return may_pass;
 }
 
 /* ---- operations: counting and merging (ngc_places.c) ---- */

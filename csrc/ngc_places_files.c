@@ -14,9 +14,9 @@ static const places_slot *slot_at(const places_cache *self, size_t number, int32
         return NULL;
     }
     const int32_t *end = self->text + place;
-    uint64_t hash = ngc_hash_last(end, (size_t)*n, self->head.toggles.hash).of[*n - 1];
+    uint64_t hash = ngc_hash_run(end, (size_t)*n, self->head.toggles.hash);
     const places_slot *slot = places_find(self, end, *n, hash, NULL);
-    return slot != NULL && slot->place == place ? slot : NULL;
+    return slot != NULL && places_place(*slot) == place ? slot : NULL;
 }
 
 /* The number of the first n-gram from one number on, and its slot; NULL if there is none. */
@@ -51,7 +51,7 @@ void ngc_places_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_facts
             break;
         }
         summed_view view = places_view(self, slot, NULL);
-        ngc_key key = ngc_key_of(self->text + slot->place - facts[i].n, facts[i].n);
+        ngc_key key = ngc_key_of(self->text + places_place(*slot) - facts[i].n, facts[i].n);
         memcpy(facts[i].tokens, key.tokens, sizeof facts[i].tokens);
         facts[i].n_followers = (int32_t)view.length;
         facts[i].sum = view.sum;
@@ -72,7 +72,7 @@ static uint8_t *put_record(uint8_t *out, const places_cache *self, const places_
                            int32_t n)
 {
     summed_view view = places_view(self, slot, NULL);
-    ngc_key key = ngc_key_of(self->text + slot->place - n, n);
+    ngc_key key = ngc_key_of(self->text + places_place(*slot) - n, n);
     int32_t n_followers = (int32_t)view.length;
     out = ngc_put_int32s(out, key.tokens, NGC_N_MAX);
     out = ngc_put_int32s(out, &n_followers, 1);
@@ -140,7 +140,7 @@ ngc_status ngc_places_sort(const ngc_cache *cache, const void **places)
     int32_t n = 0;
     size_t number = next_used(self, 0, &slot, &n);
     for (size_t i = 0; i < n_grams; i++) {
-        keys[i] = (sorted_key){ngc_key_of(self->text + slot->place - n, n), number};
+        keys[i] = (sorted_key){ngc_key_of(self->text + places_place(*slot) - n, n), number};
         number = next_used(self, number + 1, &slot, &n);
     }
     qsort(keys, n_grams, sizeof *keys, compare);
@@ -178,8 +178,15 @@ ngc_status ngc_places_save_sorted(const ngc_cache *cache, const void *const *pla
 
 static const char *broken_followers(const places_cache *self, const places_slot *slot)
 {
+    summed_view view = places_view(self, slot, NULL);
+    if (view.sum <= 0) {
+        return "followers have no counts";
+    }
+    if (places_outlook(*slot) != ngc_outlook_of(view.sum, view.top.count)) {
+        return "the kept outlook is wrong";
+    }
     if (!places_is_pooled(*slot)) {
-        return slot->value == 0 ? "a follower has no count" : NULL;
+        return NULL;
     }
     const places_block *block = places_block_of(self, *slot);
     if (block->length == 0 || block->length > block->capacity) {
@@ -217,6 +224,14 @@ const char *ngc_places_broken(const ngc_cache *cache)
         const char *reason = broken_followers(self, slot);
         if (reason != NULL) {
             return reason;
+        }
+        const places_table *table = &self->tables[n - 1];
+        uint64_t hash = ngc_hash_run(self->text + places_place(*slot), (size_t)n,
+                                     self->head.toggles.hash);
+        if (table->filter != NULL &&
+            ngc_outlook_may_pass(places_outlook(*slot), PLACES_FILTERED) &&
+            !ngc_bloom_has(table->filter[ngc_bloom_word(table->filter_words, hash)], hash)) {
+            return "an n-gram that may pass is not in the filter";
         }
         n_followers += (int64_t)places_view(self, slot, NULL).length;
     }

@@ -16,14 +16,14 @@ NGC_INLINE summed_view C(find_view)(const ngc_cache *cache, const ngc_key *key,
     const places_cache *self = (const places_cache *)cache;
     int32_t n = ngc_key_length(key);
     const int32_t *end = key->tokens + n;
-    uint64_t hash = ngc_hash_last(end, (size_t)n, cache->toggles.hash).of[n - 1];
+    uint64_t hash = ngc_hash_run(end, (size_t)n, cache->toggles.hash);
     return places_view(self, places_find(self, end, n, hash, recorder), recorder);
 }
 
-NGC_INLINE ngc_hashes C(hash_last)(const ngc_toggles *toggles, const int32_t *end,
-                                   size_t length_tokens)
+NGC_INLINE void C(hash_last)(const ngc_toggles *toggles, const int32_t *end,
+                             size_t length_tokens, ngc_hashes *hashes)
 {
-    return ngc_hash_last(end, length_tokens, toggles->hash);
+    ngc_hash_last(end, length_tokens, toggles->hash, hashes);
 }
 
 NGC_INLINE summed_view C(find_last)(const ngc_cache *cache, const int32_t *end, int32_t n,
@@ -33,7 +33,21 @@ NGC_INLINE summed_view C(find_last)(const ngc_cache *cache, const int32_t *end, 
     return places_view(self, places_find(self, end, n, hashes->of[n - 1], recorder), recorder);
 }
 
+/* What a glance reads first. */
 NGC_INLINE void C(prefetch_last)(const ngc_cache *cache, int32_t n, const ngc_hashes *hashes)
+{
+    const places_table *table = &((const places_cache *)cache)->tables[n - 1];
+    if (table->filter != NULL) {
+        ngc_platform_prefetch(
+            &table->filter[ngc_bloom_word(table->filter_words, hashes->of[n - 1])]);
+    } else if (table->length > 0) {
+        ngc_platform_prefetch(&table->lines[places_home(table, hashes->of[n - 1])]);
+    }
+}
+
+/* What a look-up reads after that. */
+NGC_INLINE void C(prefetch_followers)(const ngc_cache *cache, int32_t n,
+                                      const ngc_hashes *hashes)
 {
     const places_table *table = &((const places_cache *)cache)->tables[n - 1];
     if (table->length > 0) {
@@ -41,24 +55,37 @@ NGC_INLINE void C(prefetch_last)(const ngc_cache *cache, int32_t n, const ngc_ha
     }
 }
 
-/* When that line has come: what its slot names. */
-NGC_INLINE void C(prefetch_followers)(const ngc_cache *cache, int32_t n,
-                                      const ngc_hashes *hashes)
+NGC_INLINE bool C(glances)(void)
+{
+    return true;
+}
+
+/* Usually one line answers, and without a branch: whether a tag matches is anyone's guess. */
+NGC_INLINE bool C(glance)(const ngc_cache *cache, int32_t n, const ngc_hashes *hashes,
+                          uint32_t least, ngc_recorder *recorder)
 {
     const places_cache *self = (const places_cache *)cache;
     const places_table *table = &self->tables[n - 1];
     if (table->length == 0) {
-        return;
+        return false;
     }
-    const places_line *line = &table->lines[places_home(table, hashes->of[n - 1])];
-    uint64_t match = places_match(line, places_tag(hashes->of[n - 1]));
-    if (match != 0) {
-        places_slot slot = line->slots[ngc_platform_lowest_bit(match) / 8];
-        ngc_platform_prefetch(self->text + slot.place - n);
-        if (places_is_pooled(slot)) {
-            ngc_platform_prefetch(places_block_of(self, slot));
-        }
+    uint64_t hash = hashes->of[n - 1];
+    if (places_is_filtered(table, least)) {
+        const uint64_t *word = &table->filter[ngc_bloom_word(table->filter_words, hash)];
+        ngc_record(recorder, NGC_TOUCH_LINE, NULL, word, sizeof *word, -1, 0);
+        return ngc_bloom_has(*word, hash);
     }
+    uint8_t tag = places_tag(hash);
+    size_t at = places_home(table, hash);
+    const places_line *line = &table->lines[at];
+    ngc_record(recorder, NGC_TOUCH_LINE, table->lines, line, sizeof *line, (int64_t)at, 0);
+    uint32_t match = places_match(line, tag);
+    uint32_t i = ngc_platform_lowest_bit(match | 1u << (PLACES_SLOTS - 1));
+    bool may_pass = (match != 0) & ngc_outlook_may_pass(places_outlook(line->slots[i]), least);
+    if ((line->reach == 0) & ((match & (match - 1)) == 0)) {
+        return may_pass;
+    }
+    return places_glance_far(table, at, tag, least, recorder);
 }
 
 #include "ngc_rules.h"

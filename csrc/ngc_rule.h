@@ -27,7 +27,8 @@
  * Included with OUTER, FOLLOWERS and VIEW set, and with STATIC (the kind of static cache) and
  * WEIGHTS (how its followers are stored). The cache brings C(find_last), which looks up the last n
  * tokens, with hashes that C(hash_last) made once for all n, and C(prefetch_last), which asks for
- * what that will read. Everything takes a recorder; see ngc_recorder.h.
+ * what that will read. C(glance) says whether an n-gram may pass, by what its slot keeps alone.
+ * Everything takes a recorder; see ngc_recorder.h.
  */
 
 #define R(name) NGC_PASTE(CACHE_T, _, STATIC, _##name)
@@ -405,29 +406,111 @@ NGC_INLINE void R(prefetch)(const ngc_view *view, const R(tail) *tail)
     }
 }
 
+/* The sizes from n down to the least whose n-gram may pass, as bits 1 << n; all of them in a cache
+ * that keeps no outlooks. */
+NGC_INLINE uint32_t R(glance)(const ngc_view *view, const ngc_cache *cache, int which,
+                              const R(tail) *tail, int32_t n, int32_t least,
+                              ngc_recorder *recorder)
+{
+    if (!C(glances)() || !view->toggles->precheck) {
+        return UINT32_MAX;
+    }
+    uint32_t chances = 0;
+    for (; n >= least; n--) {
+        ngc_record_place(recorder, which + NGC_FROM_CONTEXT, n);
+        chances |= (uint32_t)C(glance)(cache, n, &tail->hashes, view->least[which][n - 1],
+                                       recorder)
+                   << n;
+    }
+    return chances;
+}
+
+/* The next smaller size that is looked at. A record has rows of those without a chance, too. */
+NGC_INLINE int32_t R(next)(uint32_t chances, int32_t n, const ngc_recorder *recorder)
+{
+    if (!C(glances)() || recorder != NULL) {
+        return n - 1;
+    }
+    uint32_t left = chances & ((UINT32_C(1) << n) - 1);
+    return (int32_t)ngc_platform_bit_length(left | 1) - 1;
+}
+
+/* Records a row that a glance ended, as reading it would have shown it. */
+static inline void R(record_passed_over)(const ngc_view *view, const ngc_cache *cache, int which,
+                                         const R(tail) *tail, int32_t n, ngc_row *row,
+                                         ngc_recorder *recorder)
+{
+    bool by_token = view->toggles->ties == NGC_TIES_TOKEN;
+    ngc_probe *probe = recorder->probe;
+    VIEW_T followers = C(find_last)(cache, tail->end, n, &tail->hashes, NULL);
+    probe->lookups[which][n - 1]++;
+    if (V(is_none)(followers)) {
+        if (row != NULL) {
+            row->verdict = NGC_ROW_NOT_SEEN;
+        }
+        return;
+    }
+    probe->hits[which][n - 1]++;
+    probe->prechecks++;
+    probe->precheck_skips++;
+    if (row != NULL) {
+        ngc_best top = R_TOP(VIEW)(followers, by_token, NULL);
+        int64_t most = (int64_t)100 * top.count;
+        R(close_prechecked)(row, R(verdict)(&top, most, row->min_sum, row->min_percent), &top,
+                            most, followers, by_token);
+    }
+}
+
 /* Step 2 for one cache. */
 NGC_INLINE ngc_status R(try_cache)(const ngc_view *view, const ngc_cache *cache, int32_t from,
                                    const int32_t *min_sums, const int32_t *min_percents,
                                    R(tail) *tail, ngc_pick *pick, ngc_recorder *recorder)
 {
-    bool prefetches = from == NGC_FROM_CONTEXT && view->toggles->prefetch;
-    if (from == NGC_FROM_DYNAMIC && view->toggles->prefetch) {
-        for (int32_t n = R(longest)(view, tail); n >= view->rule->n_min; n--) {
-            C(prefetch_followers)(cache, n, &tail->hashes);
+    int which = from - NGC_FROM_CONTEXT;
+    int32_t n_min = view->rule->n_min, longest = R(longest)(view, tail);
+    for (int32_t n = view->rule->n_max; recorder != NULL && n > longest && n >= n_min; n--) {
+        R(open_row)(recorder, from, n, min_sums[n - 1], min_percents[n - 1]); /* too short a text */
+    }
+    if (longest < n_min) {
+        return NGC_OK;
+    }
+    bool at_once = from == NGC_FROM_DYNAMIC;
+    uint32_t chances =
+        R(glance)(view, cache, which, tail, longest, at_once ? n_min : longest, recorder);
+    if (at_once && view->toggles->prefetch) {
+        for (int32_t n = longest; n >= n_min; n--) {
+            if (chances >> n & 1) {
+                C(prefetch_followers)(cache, n, &tail->hashes);
+            }
         }
     }
-    for (int32_t n = view->rule->n_max; n >= view->rule->n_min; n--) {
+    int32_t least = at_once ? n_min : longest; /* the shortest that was glanced at */
+    for (int32_t n = R(next)(chances, longest + 1, recorder);; n = R(next)(chances, n, recorder)) {
+        if (n < least && least > n_min) { /* the longest did not decide */
+            if (view->toggles->prefetch) {
+                R(prefetch)(view, tail);
+            }
+            chances = R(glance)(view, cache, which, tail, least - 1, n_min, recorder);
+            n = R(next)(chances, least, recorder);
+            least = n_min;
+        }
+        if (n < least) {
+            return NGC_OK;
+        }
         int32_t min_sum = min_sums[n - 1];
         int32_t min_percent = min_percents[n - 1];
         ngc_row *row = R(open_row)(recorder, from, n, min_sum, min_percent);
-        if ((size_t)n > tail->length_tokens) {
+        if (!(chances >> n & 1)) {
+            if (recorder != NULL) {
+                R(record_passed_over)(view, cache, which, tail, n, row, recorder);
+            }
             continue;
         }
         V_HOLDER_T copy;
         V_HOLDER(init)(&copy);
         VIEW_T followers;
-        ngc_status status = R(look_up)(view, cache, from - NGC_FROM_CONTEXT, tail, n, &copy,
-                                       &followers, recorder);
+        ngc_status status =
+            R(look_up)(view, cache, which, tail, n, &copy, &followers, recorder);
         if (status != NGC_OK) {
             return status;
         }
@@ -435,28 +518,23 @@ NGC_INLINE ngc_status R(try_cache)(const ngc_view *view, const ngc_cache *cache,
             if (row != NULL) {
                 row->verdict = NGC_ROW_NOT_SEEN;
             }
-        } else {
-            ngc_best best = {NGC_NO_TOKEN, 0, 0, 0};
-            bool passes;
-            status = R(judge)(view, followers, tail, min_sum, min_percent, &best, &passes, row,
-                              recorder);
-            if (view->toggles->copy_followers) {
-                V_HOLDER(destroy)(view->scratch, &copy);
-            }
-            if (status != NGC_OK) {
-                return status;
-            }
-            if (passes) {
-                *pick = (ngc_pick){best.token, from, n};
-                return NGC_OK;
-            }
+            continue;
         }
-        if (prefetches) {
-            R(prefetch)(view, tail);
-            prefetches = false;
+        ngc_best best = {NGC_NO_TOKEN, 0, 0, 0};
+        bool passes;
+        status = R(judge)(view, followers, tail, min_sum, min_percent, &best, &passes, row,
+                          recorder);
+        if (view->toggles->copy_followers) {
+            V_HOLDER(destroy)(view->scratch, &copy);
+        }
+        if (status != NGC_OK) {
+            return status;
+        }
+        if (passes) {
+            *pick = (ngc_pick){best.token, from, n};
+            return NGC_OK;
         }
     }
-    return NGC_OK;
 }
 
 /* Step 3. llama.cpp copies the static followers once more here. */
@@ -517,9 +595,9 @@ NGC_INLINE ngc_status R(run)(const ngc_view *view, const int32_t *text, size_t l
     R(tail) tail = {
         .end = text + length_tokens,
         .length_tokens = length_tokens,
-        .hashes = C(hash_last)(view->toggles, text + length_tokens, length_tokens),
         .weights = W(none)(),
     };
+    C(hash_last)(view->toggles, tail.end, length_tokens, &tail.hashes);
     W_HOLDER(init)(&tail.weights_copy);
     ngc_status status = NGC_OK;
     *pick = (ngc_pick){NGC_NO_TOKEN, NGC_FROM_NONE, 0};

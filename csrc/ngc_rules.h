@@ -1,7 +1,7 @@
 /* ngc_rules.h - template: the draft rule over one kind of cache, with each kind of static cache.
  *
- * Included with OUTER, FOLLOWERS and VIEW set, after C(find_view), C(find_last), C(hash_last) and
- * C(prefetch_last).
+ * Included with OUTER, FOLLOWERS and VIEW set, after C(find_view), C(find_last), C(hash_last),
+ * C(prefetch_last), C(prefetch_followers) and C(glance).
  */
 
 #define STATIC same

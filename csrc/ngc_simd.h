@@ -1,4 +1,5 @@
-/* ngc_simd.h - how many tokens of a short sorted array are below one, four at a time.
+/* ngc_simd.h - how many tokens of a short sorted array are below one, four at a time; and which of
+ * eight bytes are a wanted one.
  *
  * SSE2 and NEON are part of every x86-64 and arm64 machine, so nothing is asked at run time. The
  * plain twin is always compiled; tests hold both to the same results.
@@ -18,7 +19,7 @@
 #define NGC_SIMD_NAME "none"
 #endif
 
-enum { NGC_SIMD_PAIRS = 4 };
+enum { NGC_SIMD_PAIRS = 4, NGC_SIMD_BYTES = 8 };
 
 NGC_INLINE size_t ngc_count_below_plain(const ngc_pair *pairs, size_t length, int32_t token)
 {
@@ -29,7 +30,24 @@ NGC_INLINE size_t ngc_count_below_plain(const ngc_pair *pairs, size_t length, in
     return below;
 }
 
+/* Bit i: byte i is the wanted one. */
+NGC_INLINE uint32_t ngc_match_bytes_plain(const uint8_t *bytes, uint8_t wanted)
+{
+    uint32_t match = 0;
+    for (uint32_t i = 0; i < NGC_SIMD_BYTES; i++) {
+        match |= (uint32_t)(bytes[i] == wanted) << i;
+    }
+    return match;
+}
+
 #if defined(__SSE2__) || (defined(_MSC_VER) && defined(_M_X64))
+
+NGC_INLINE uint32_t ngc_match_bytes(const uint8_t *bytes, uint8_t wanted)
+{
+    __m128i eight = _mm_loadl_epi64((const __m128i *)(const void *)bytes);
+    __m128i equal = _mm_cmpeq_epi8(eight, _mm_set1_epi8((char)wanted));
+    return (uint32_t)_mm_movemask_epi8(equal) & 0xFF;
+}
 
 NGC_INLINE size_t ngc_count_below(const ngc_pair *pairs, size_t length, int32_t token)
 {
@@ -50,6 +68,12 @@ NGC_INLINE size_t ngc_count_below(const ngc_pair *pairs, size_t length, int32_t 
 
 #elif defined(__ARM_NEON) && defined(__aarch64__)
 
+NGC_INLINE uint32_t ngc_match_bytes(const uint8_t *bytes, uint8_t wanted)
+{
+    const uint8x8_t bits = vcreate_u8(UINT64_C(0x8040201008040201));
+    return vaddv_u8(vand_u8(vceq_u8(vld1_u8(bytes), vdup_n_u8(wanted)), bits));
+}
+
 NGC_INLINE size_t ngc_count_below(const ngc_pair *pairs, size_t length, int32_t token)
 {
     size_t whole = length & ~(size_t)(NGC_SIMD_PAIRS - 1);
@@ -64,6 +88,11 @@ NGC_INLINE size_t ngc_count_below(const ngc_pair *pairs, size_t length, int32_t 
 }
 
 #else
+
+NGC_INLINE uint32_t ngc_match_bytes(const uint8_t *bytes, uint8_t wanted)
+{
+    return ngc_match_bytes_plain(bytes, wanted);
+}
 
 NGC_INLINE size_t ngc_count_below(const ngc_pair *pairs, size_t length, int32_t token)
 {
