@@ -775,7 +775,9 @@ enum {
     NGC_SPAN_COUNTS = 37,
     NGC_SPAN_TEXT = 38, /* index: tokenizer, corpus, built by */
     NGC_SPAN_SPARE = 39,
-    NGC_SPAN_MOST_COUNT = 40
+    NGC_SPAN_MOST_COUNT = 40,
+    NGC_SPAN_FILTER_LINES = 41,
+    NGC_SPAN_FILTER = 42
 };
 
 enum { NGC_SPAN_DETAILS = 8 };

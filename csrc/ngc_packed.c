@@ -106,14 +106,24 @@ packed_view ngc_packed_find_recorded(const ngc_cache *cache, const ngc_key *key,
     return find(cache, key, recorder);
 }
 
+bool ngc_packed_glance(const ngc_cache *cache, const int32_t *tokens, const ngc_rule *rule,
+                       ngc_recorder *recorder)
+{
+    const packed_cache *self = (const packed_cache *)cache;
+    if (rule->static_sum < PACKED_FILTER_SUM || rule->static_percent < PACKED_FILTER_PERCENT) {
+        return true;
+    }
+    uint64_t hash = packed_filter_hash(tokens[0], tokens[1]);
+    const uint8_t *word = packed_filter_word(self->filter, self->filter_words, hash);
+    ngc_record(recorder, NGC_TOUCH_LINE, NULL, word, sizeof(uint64_t), -1, 0);
+    return ngc_bloom_has(ngc_get_uint64(word), hash);
+}
+
 void ngc_packed_prefetch(const ngc_cache *cache, const int32_t *tokens)
 {
     const packed_cache *self = (const packed_cache *)cache;
-    if ((uint32_t)tokens[0] < self->file.n_vocab && (uint32_t)tokens[1] < self->file.n_vocab) {
-        packed_place place =
-            packed_place_of(&self->file.layout, self->file.n_homes, tokens[0], tokens[1]);
-        ngc_platform_prefetch(self->lines + place.home * PACKED_LINE_BYTES);
-    }
+    uint64_t hash = packed_filter_hash(tokens[0], tokens[1]);
+    ngc_platform_prefetch(packed_filter_word(self->filter, self->filter_words, hash));
 }
 
 /* ---- walking ---- */
@@ -226,6 +236,15 @@ static bool row_is_good(const packed_cache *self, packed_view view)
     return sum == view.sum && top_token == view.top_token && top_count == view.top_count;
 }
 
+/* Whether a 2-gram that has to be in the filter is. */
+static bool is_in_filter(const packed_cache *self, const int32_t *tokens, packed_view view)
+{
+    uint64_t hash = packed_filter_hash(tokens[0], tokens[1]);
+    const uint8_t *word = packed_filter_word(self->filter, self->filter_words, hash);
+    return !packed_is_filtered((uint64_t)view.sum, (uint64_t)view.top_count) ||
+           ngc_bloom_has(ngc_get_uint64(word), hash);
+}
+
 static ngc_status check_lines(packed_cache *self)
 {
     uint32_t n_records = packed_records_a_line(&self->file.layout);
@@ -239,7 +258,7 @@ static ngc_status check_lines(packed_cache *self)
             int32_t tokens[2];
             packed_view view = view_of(self, record_at(self, at));
             if (packed_view_is_none(view) || !key_of(self, at, tokens) ||
-                !row_is_good(self, view)) {
+                !row_is_good(self, view) || !is_in_filter(self, tokens, view)) {
                 return fails(self, NGC_BAD_RECORD, PACKED_LINES, line * PACKED_LINE_BYTES);
             }
             self->n_grams_seen++;
@@ -393,7 +412,9 @@ ngc_status ngc_packed_wrap(const ngc_toggles *toggles, const uint8_t *bytes, siz
     self->block = block;
     self->block_bytes = block_bytes;
     self->lines = bytes + file.sections[PACKED_LINES].offset;
-    self->n_lines = file.sections[PACKED_LINES].bytes / PACKED_LINE_BYTES;
+    self->n_lines = file.sections[PACKED_LINES].bytes / PACKED_LINE_BYTES - file.filter_lines;
+    self->filter = self->lines + self->n_lines * PACKED_LINE_BYTES;
+    self->filter_words = (uint64_t)file.filter_lines * PACKED_FILTER_WORDS;
     self->followers = bytes + file.sections[PACKED_FOLLOWERS].offset;
     self->followers_bytes = file.sections[PACKED_FOLLOWERS].bytes - PACKED_PAD_BYTES;
     self->tag_mask = packed_low_bits(UINT64_MAX, packed_tag_bits(&file.layout));

@@ -4,6 +4,8 @@
  *
  *     head        256 bytes, see ngc_packed_format.h
  *     lines       64 bytes each:  | record | record | ... | reach |
+ *     filter      of the 2-grams whose top token could be drafted by the static cache alone with
+ *                 llama.cpp's thresholds: a Bloom filter (ngc_bloom.h), lines of 8 words
  *     followers   blocks of packed (token, count), ascending by token
  *     texts       tokenizer, corpus, built by: each ended by a zero byte
  *
@@ -42,7 +44,12 @@ packed_view ngc_packed_find_plain(const ngc_cache *cache, const ngc_key *key);
 packed_view ngc_packed_find_recorded(const ngc_cache *cache, const ngc_key *key,
                                      ngc_recorder *recorder);
 
-/* Asks for the line in which a look-up of these two tokens begins. */
+/* Whether the static cache alone may draft after these two tokens, with a rule as strict as
+ * llama.cpp's or stricter: a step that nothing else decided can end without the record. */
+bool ngc_packed_glance(const ngc_cache *cache, const int32_t *tokens, const ngc_rule *rule,
+                       ngc_recorder *recorder);
+
+/* Asks for what a glance reads. */
 void ngc_packed_prefetch(const ngc_cache *cache, const int32_t *tokens);
 
 /* Where nothing is recorded, the recorder is the constant NULL, and this is the plain one. */

@@ -50,6 +50,7 @@ struct ngc_packed_builder {
     uint64_t most_displacement;
     uint64_t blocks_bytes;
     uint64_t n_big;
+    uint64_t n_filtered;
     uint32_t *n_by_bits; /* rows of more than one follower by the bits of length, top and sum */
     uint8_t *block;
     size_t block_bytes;
@@ -413,6 +414,7 @@ static void sort_slice(ngc_packed_builder *self, size_t n_homes)
         self->position = self->most_displacement = self->blocks_bytes = 0;
         self->head.n_followers = self->head.n_counted = 0;
         self->head.most_count = 0;
+        self->n_filtered = 0;
         memset(self->n_by_bits, 0,
                LENGTH_CLASSES * TOP_CLASSES * SUM_CLASSES * sizeof *self->n_by_bits);
         self->phase = MEASURE;
@@ -503,8 +505,10 @@ static ngc_status make_file(ngc_packed_builder *self)
     uint64_t n_lines = (self->position + n_records - 1) / n_records;
     n_lines = n_lines > head->n_homes ? n_lines : head->n_homes;
     uint64_t blocks_bytes = self->blocks_bytes + PACKED_BIG_BYTES * self->n_big;
+    head->filter_lines =
+        (uint32_t)(self->n_filtered / (PACKED_FILTER_WORDS * NGC_BLOOM_KEYS_A_WORD) + 1);
     uint64_t sizes[PACKED_SECTIONS] = {
-        n_lines * PACKED_LINE_BYTES,
+        (n_lines + head->filter_lines) * PACKED_LINE_BYTES,
         rounded_up(blocks_bytes + PACKED_PAD_BYTES),
         rounded_up(self->texts_bytes),
     };
@@ -578,6 +582,7 @@ static ngc_status measure_slice(ngc_packed_builder *self, size_t n_homes)
             if ((uint32_t)facts.top_count > self->head.most_count) {
                 self->head.most_count = (uint32_t)facts.top_count;
             }
+            self->n_filtered += packed_is_filtered(facts.sum, (uint64_t)facts.top_count);
             uint32_t sum_bits = ngc_platform_bit_length(facts.sum);
             ++*class_of(self, ngc_platform_bit_length(facts.length),
                         ngc_platform_bit_length((uint64_t)facts.top_count),
@@ -620,6 +625,16 @@ static void put_block(ngc_packed_builder *self, size_t gram, const row_facts *fa
     }
 }
 
+static void put_filtered(ngc_packed_builder *self, const int32_t *key)
+{
+    const packed_section *lines = &self->head.sections[PACKED_LINES];
+    uint64_t filter_bytes = (uint64_t)self->head.filter_lines * PACKED_LINE_BYTES;
+    uint64_t hash = packed_filter_hash(key[0], key[1]);
+    uint8_t *word = self->bytes + lines->offset + lines->bytes - filter_bytes +
+                    8 * ngc_bloom_word((size_t)(filter_bytes / 8), hash);
+    ngc_put_uint64(word, ngc_get_uint64(word) | ngc_bloom_bits(hash));
+}
+
 static void write_gram(ngc_packed_builder *self, uint64_t home, size_t gram)
 {
     const packed_layout *layout = &self->head.layout;
@@ -645,6 +660,9 @@ static void write_gram(ngc_packed_builder *self, uint64_t home, size_t gram)
                                   layout->record_bytes,
                           &record);
     lines[home * PACKED_LINE_BYTES + PACKED_REACH_AT] = (uint8_t)(line - home);
+    if (packed_is_filtered(facts.sum, (uint64_t)facts.top_count)) {
+        put_filtered(self, self->counts->keys[gram]);
+    }
     put_block(self, gram, &facts, big);
     self->blocks_bytes += entries_bytes(self, &facts) + (big ? PACKED_BIG_BYTES : 0);
     self->position++;

@@ -2,6 +2,7 @@
 #ifndef NGC_PACKED_CACHE_H
 #define NGC_PACKED_CACHE_H
 
+#include "ngc_bloom.h"
 #include "ngc_packed_format.h"
 
 typedef struct packed_cache {
@@ -12,6 +13,8 @@ typedef struct packed_cache {
     size_t block_bytes;
     const uint8_t *lines;
     uint64_t n_lines;
+    const uint8_t *filter;
+    uint64_t filter_words;
     const uint8_t *followers;
     uint64_t followers_bytes; /* up to the pad */
     uint64_t tag_mask;
@@ -27,6 +30,13 @@ typedef struct packed_cache {
     uint64_t n_counted_seen;
     uint32_t most_count_seen;
 } packed_cache;
+
+/* The word of the filter that a hash belongs to, as it lies in the file. */
+NGC_INLINE const uint8_t *packed_filter_word(const uint8_t *filter, uint64_t n_words,
+                                             uint64_t hash)
+{
+    return filter + 8 * ngc_bloom_word((size_t)n_words, hash);
+}
 
 /* A cache over a file's bytes; `block`, if any, is freed with it. On failure the block stays the
  * caller's. */

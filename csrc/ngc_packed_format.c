@@ -160,6 +160,7 @@ void ngc_packed_put_head(uint8_t *bytes, const packed_head *head)
     memcpy(bytes + PACKED_LAYOUT_AT, &head->layout, sizeof head->layout);
     memcpy(bytes + PACKED_FINGERPRINT_AT, head->fingerprint, sizeof head->fingerprint);
     put_uint32(bytes + PACKED_MOST_COUNT_AT, head->most_count);
+    put_uint32(bytes + PACKED_FILTER_LINES_AT, head->filter_lines);
     for (uint32_t i = 0; i < PACKED_SECTIONS; i++) {
         uint8_t *section = bytes + PACKED_SECTIONS_AT + PACKED_SECTION_BYTES * i;
         put_uint32(section, i);
@@ -224,6 +225,7 @@ ngc_status ngc_packed_get_head(const uint8_t *bytes, size_t n_bytes, packed_head
     memcpy(&head->layout, bytes + PACKED_LAYOUT_AT, sizeof head->layout);
     memcpy(head->fingerprint, bytes + PACKED_FINGERPRINT_AT, sizeof head->fingerprint);
     head->most_count = get_uint32(bytes + PACKED_MOST_COUNT_AT);
+    head->filter_lines = get_uint32(bytes + PACKED_FILTER_LINES_AT);
     if (head->file_bytes != n_bytes) {
         return fails(fault, head->file_bytes > n_bytes ? NGC_TRUNCATED : NGC_BAD_RECORD, "head",
                      16);
@@ -250,8 +252,11 @@ ngc_status ngc_packed_get_head(const uint8_t *bytes, size_t n_bytes, packed_head
         }
         from += section->bytes;
     }
-    if (from != head->file_bytes ||
-        head->n_homes > head->sections[PACKED_LINES].bytes / PACKED_LINE_BYTES ||
+    uint64_t n_lines = head->sections[PACKED_LINES].bytes / PACKED_LINE_BYTES;
+    if (head->filter_lines == 0 || head->filter_lines >= n_lines) {
+        return fails(fault, NGC_BAD_RECORD, "head", PACKED_FILTER_LINES_AT);
+    }
+    if (from != head->file_bytes || head->n_homes > n_lines - head->filter_lines ||
         bytes[from - 1] != 0) { /* the texts must end */
         return fails(fault, NGC_BAD_RECORD, "head", PACKED_SECTIONS_AT);
     }

@@ -9,7 +9,8 @@
  *      56  u64 n_homes                           lines that can be home; a few more stand behind
  *      64  u8 token_bits, record_bytes, then the widths of a record's fields, then zeros
  *      80  u8 fingerprint[32]                    of the tokenizer, SHA-256; zeros: not known
- *     112  u32 most_count                        no follower has more; then zeros
+ *     112  u32 most_count                        no follower has more
+ *     116  u32 filter_lines                      behind the other lines; then zeros
  *     128  sections: u32 kind, u32 0, u64 offset, u64 bytes, u64 sum       lines, followers, texts
  *     224  zeros
  *     248  u64 sum of the 248 bytes before
@@ -22,7 +23,7 @@
 #include "ngc_packed.h"
 
 enum {
-    PACKED_VERSION = 2, /* 1 had no most_count */
+    PACKED_VERSION = 3, /* 1 had no most_count, 2 no filter */
     PACKED_HEAD_BYTES = 256,
     PACKED_LINE_BYTES = 64,
     PACKED_REACH_AT = 63,      /* in a line: the byte that holds `reach` */
@@ -35,6 +36,10 @@ enum {
     PACKED_LAYOUT_AT = 64,
     PACKED_FINGERPRINT_AT = 80,
     PACKED_MOST_COUNT_AT = 112,
+    PACKED_FILTER_LINES_AT = 116,
+    PACKED_FILTER_WORDS = PACKED_LINE_BYTES / 8, /* in a line */
+    PACKED_FILTER_SUM = 2,      /* what a 2-gram in the filter has at least: the sum of its counts, */
+    PACKED_FILTER_PERCENT = 50, /* and the top token's share of it */
     PACKED_SECTIONS_AT = 128,
     PACKED_SECTION_BYTES = 32
 };
@@ -69,6 +74,7 @@ typedef struct packed_head {
     uint64_t n_homes;
     uint32_t n_vocab;
     uint32_t most_count;
+    uint32_t filter_lines;
     packed_layout layout;
     packed_section sections[PACKED_SECTIONS];
     uint8_t fingerprint[32];
@@ -145,6 +151,21 @@ uint8_t ngc_packed_remainder_bits(uint32_t token_bits, uint64_t n_homes);
 
 /* The only 2-gram with this home and remainder; false if there is none. */
 bool ngc_packed_key_of(const packed_head *head, const packed_place *place, int32_t *tokens);
+
+/* ---- the filter ---- */
+
+/* All of its bits are spread, other than those of a place. */
+NGC_INLINE uint64_t packed_filter_hash(int32_t a, int32_t b)
+{
+    uint64_t hash = ((uint64_t)(uint32_t)a << 32 | (uint32_t)b) * UINT64_C(0x9E3779B97F4A7C15);
+    hash = (hash ^ hash >> 32) * UINT64_C(0xD6E8FEB86659FD93);
+    return hash ^ hash >> 32;
+}
+
+NGC_INLINE bool packed_is_filtered(uint64_t sum, uint64_t top_count)
+{
+    return sum >= PACKED_FILTER_SUM && top_count * (100 / PACKED_FILTER_PERCENT) >= sum;
+}
 
 /* ---- records ---- */
 

@@ -51,7 +51,7 @@ static void add_head(span_list *list, const uint8_t *bytes)
         {16, 8, NGC_SPAN_FILE_BYTES}, {24, 8, NGC_SPAN_N_GRAMS},  {32, 8, NGC_SPAN_N_PAIRS},
         {40, 8, NGC_SPAN_N_COUNTED}, {48, 4, NGC_SPAN_N_VOCAB},   {52, 4, NGC_SPAN_N_SECTIONS},
         {56, 8, NGC_SPAN_N_HOMES},   {72, 8, NGC_SPAN_SPARE},     
-        {PACKED_MOST_COUNT_AT, 4, NGC_SPAN_MOST_COUNT}, {116, 4, NGC_SPAN_SPARE},
+        {PACKED_MOST_COUNT_AT, 4, NGC_SPAN_MOST_COUNT}, {PACKED_FILTER_LINES_AT, 4, NGC_SPAN_FILTER_LINES},
         {120, 8, NGC_SPAN_SPARE},    {224, 8, NGC_SPAN_SPARE},    {232, 8, NGC_SPAN_SPARE},
         {240, 8, NGC_SPAN_SPARE},    {PACKED_SUM_AT, 8, NGC_SPAN_SUM},
     };
@@ -133,6 +133,19 @@ static void add_lines(span_list *list, const packed_cache *self)
         add(list, at + used_bytes, PACKED_REACH_AT - used_bytes, NGC_SPAN_SPARE, 0, 0, NULL);
         add(list, at + PACKED_REACH_AT, 1, NGC_SPAN_REACH, (int64_t)line,
             self->bytes[at + PACKED_REACH_AT], NULL);
+    }
+}
+
+static void add_filter(span_list *list, const packed_cache *self)
+{
+    uint64_t start = (uint64_t)(self->filter - self->bytes);
+    uint64_t first = list->from > (int64_t)start ? ((uint64_t)list->from - start) / 8 : 0;
+    for (uint64_t word = first; word < self->filter_words; word++) {
+        uint64_t at = start + 8 * word;
+        if ((int64_t)at >= list->to) {
+            return;
+        }
+        add_number(list, self->bytes, at, 8, NGC_SPAN_FILTER, (int64_t)word);
     }
 }
 
@@ -244,6 +257,7 @@ ngc_status ngc_packed_spans(const ngc_cache *cache, int64_t from, int64_t to, ng
     span_list list = {from, to, spans, capacity, 0};
     add_head(&list, self->bytes);
     add_lines(&list, self);
+    add_filter(&list, self);
     add_blocks(&list, self);
     add_texts(&list, self);
     fill_gaps(&list, (uint64_t)to);

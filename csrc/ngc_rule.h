@@ -551,7 +551,7 @@ NGC_INLINE ngc_status R(try_static)(const ngc_view *view, WEIGHTS_T counts, ngc_
         return NGC_OK;
     }
     ngc_record_place(recorder, NGC_FROM_STATIC, 2);
-    bool copied = view->toggles->copy_followers != 0;
+    bool copied = view->toggles->copy_followers && (recorder == NULL || !recorder->only_rows);
     W_HOLDER_T copy;
     W_HOLDER(init)(&copy);
     if (copied) {
@@ -587,6 +587,24 @@ NGC_INLINE ngc_status R(try_static)(const ngc_view *view, WEIGHTS_T counts, ngc_
     return NGC_OK;
 }
 
+/* Step 3, without a look-up where a glance shows that nothing passes. */
+NGC_INLINE ngc_status R(end_with_static)(const ngc_view *view, R(tail) *tail, ngc_pick *pick,
+                                         ngc_recorder *recorder)
+{
+    ngc_record_place(recorder, NGC_FROM_STATIC, 2);
+    if (tail->looked_up ||
+        R_STATIC_GLANCE(view->static_cache, tail->end - 2, view->rule, recorder)) {
+        ngc_status status = R(look_up_static)(view, tail, recorder);
+        return status != NGC_OK ? status : R(try_static)(view, tail->weights, pick, recorder);
+    }
+    if (recorder != NULL && recorder->step != NULL) { /* the row as a look-up would have shown it */
+        ngc_probe not_counted = {0};
+        ngc_recorder aside = {.probe = &not_counted, .step = recorder->step, .only_rows = true};
+        return R(try_static)(view, R(shown_weights)(view, tail), pick, &aside);
+    }
+    return NGC_OK;
+}
+
 /* The whole rule, once; see the head of this file. */
 NGC_INLINE ngc_status R(run)(const ngc_view *view, const int32_t *text, size_t length_tokens,
                              ngc_pick *pick, ngc_recorder *recorder)
@@ -617,10 +635,7 @@ NGC_INLINE ngc_status R(run)(const ngc_view *view, const int32_t *text, size_t l
                               rule->dynamic_percent, &tail, pick, recorder);
     }
     if (status == NGC_OK && pick->token == NGC_NO_TOKEN && view->static_cache != NULL) {
-        status = R(look_up_static)(view, &tail, recorder);
-        if (status == NGC_OK) {
-            status = R(try_static)(view, tail.weights, pick, recorder);
-        }
+        status = R(end_with_static)(view, &tail, pick, recorder);
     }
     if (!W(is_none)(tail.weights) && view->toggles->copy_followers) {
         W_HOLDER(destroy)(view->scratch, &tail.weights_copy);

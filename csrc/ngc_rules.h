@@ -8,7 +8,9 @@
 #define WEIGHTS VIEW
 #define R_STATIC_FIND C(find_view)
 #define R_STATIC_PREFETCH(cache, tokens) ((void)0)
+#define R_STATIC_GLANCE(cache, tokens, rule, recorder) true
 #include "ngc_rule.h"
+#undef R_STATIC_GLANCE
 #undef R_STATIC_PREFETCH
 #undef R_STATIC_FIND
 #undef WEIGHTS
@@ -18,7 +20,9 @@
 #define WEIGHTS slice
 #define R_STATIC_FIND ngc_constmap_find
 #define R_STATIC_PREFETCH(cache, tokens) ((void)0)
+#define R_STATIC_GLANCE(cache, tokens, rule, recorder) true
 #include "ngc_rule.h"
+#undef R_STATIC_GLANCE
 #undef R_STATIC_PREFETCH
 #undef R_STATIC_FIND
 #undef WEIGHTS
@@ -28,7 +32,9 @@
 #define WEIGHTS packed
 #define R_STATIC_FIND ngc_packed_find
 #define R_STATIC_PREFETCH ngc_packed_prefetch
+#define R_STATIC_GLANCE ngc_packed_glance
 #include "ngc_rule.h"
+#undef R_STATIC_GLANCE
 #undef R_STATIC_PREFETCH
 #undef R_STATIC_FIND
 #undef WEIGHTS
