@@ -2,11 +2,6 @@
 #include "ngc_inside.h"
 #include "ngc_places.h"
 
-static uint64_t hash_of(const places_cache *self, const int32_t *end, int32_t n)
-{
-    return ngc_hash_last(end, (size_t)n, self->head.toggles.hash).of[n - 1];
-}
-
 static ngc_place place_at(const places_cache *self, int32_t n, size_t number)
 {
     const places_table *table = &self->tables[n - 1];
@@ -15,12 +10,12 @@ static ngc_place place_at(const places_cache *self, int32_t n, size_t number)
     ngc_place place = ngc_no_place();
     if (line->tags[number % PLACES_SLOTS] != 0) {
         const places_slot *slot = &line->slots[number % PLACES_SLOTS];
-        const int32_t *end = self->text + slot->place;
+        const int32_t *end = self->text + places_place(*slot);
         ngc_key key = ngc_key_of(end - n, n);
-        uint64_t hash = hash_of(self, end, n);
+        uint64_t hash = ngc_hash_run(end, (size_t)n, self->head.toggles.hash);
         size_t home = places_home(table, hash);
         place = ngc_place_of(&key, hash, places_view(self, slot, NULL).length);
-        place.entry = slot->place;
+        place.entry = places_place(*slot);
         place.fingerprint = line->tags[number % PLACES_SLOTS];
         place.distance = (int32_t)(at >= home ? at - home : at + table->n_lines - home);
     }
@@ -36,7 +31,7 @@ void ngc_places_around(const ngc_cache *cache, const ngc_key *key, size_t n_befo
     int32_t n = ngc_key_length(key);
     const int32_t *end = key->tokens + n;
     const places_table *table = &self->tables[n - 1];
-    around->hash = hash_of(self, end, n);
+    around->hash = ngc_hash_run(end, (size_t)n, self->head.toggles.hash);
     around->fingerprint = places_tag(around->hash);
     around->n_buckets = (int64_t)(table->n_lines * PLACES_SLOTS);
     around->slots_a_line = PLACES_SLOTS;

@@ -62,6 +62,8 @@ _HEAD = {
     "n_vocab": "the tokenizer’s vocabulary: {value} tokens",
     "n_sections": "{value} sections follow the head",
     "most_count": "no follower has a larger count than {value}",
+    "filter_lines": "{value} lines of filter stand behind those of records",
+    "filter": "a word of the filter: which 2-grams the static cache alone may draft after",
     "n_homes": "{value} lines of 64 bytes, one of which is a 2-gram’s home",
     "width": "{value}, the width of {part}",
     "fingerprint": "part {index} of the tokenizer’s fingerprint; 0 where it is not known",
