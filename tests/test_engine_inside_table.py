@@ -195,7 +195,7 @@ def test_places_stand_in_the_lines_of_their_hashes(hash_: str, n_tokens: int) ->
                 around = cache.table_around(ngram, before=1, after=1)
                 assert all(place == slots[place.index] for place in around.places)
                 hash_now = hash_of_last(ngram, hash_)
-                tag = 1 + ((hash_now & 0xFFFF) * 255 >> 16)
+                tag = (hash_now & 0xFF) or 1
                 home = hash_now * n_lines >> 64
                 assert (around.hash, around.fingerprint, around.home) == (hash_now, tag, home)
                 assert around.path == tuple((home + i) % n_lines for i in range(len(around.path)))
