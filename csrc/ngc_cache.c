@@ -197,6 +197,13 @@ ngc_status ngc_cache_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_
     return status;
 }
 
+ngc_status ngc_of_source(ngc_status status, const ngc_cache *source)
+{
+    size_t n_bytes;
+    bool changed = status == NGC_CHANGED && source != NULL;
+    return changed && ngc_packed_bytes_view(source, &n_bytes) != NULL ? NGC_BAD_RECORD : status;
+}
+
 /* One n-gram with its followers, as a file would list them. */
 static ngc_status take_one(ngc_cache *cache, const ngc_cache *source, const ngc_ngram_facts *gram,
                            int32_t *room)
@@ -248,7 +255,8 @@ ngc_status ngc_cache_take_frequent(ngc_cache *cache, const ngc_cache *source, ng
                 longest = 2 * (size_t)chunk[i].n_followers;
                 room = malloc(longest * (2 * sizeof *room + NGC_PAIR_BYTES));
             }
-            status = room == NULL ? NGC_NO_MEMORY : take_one(cache, source, &chunk[i], room);
+            status = room == NULL ? NGC_NO_MEMORY
+                                  : ngc_of_source(take_one(cache, source, &chunk[i], room), source);
         }
         *n_done += n;
     }

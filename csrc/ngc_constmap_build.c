@@ -292,7 +292,7 @@ ngc_status ngc_constmap_step(ngc_constmap_builder *self, size_t n_grams, int32_t
     n_grams = n_grams == 0 ? 1 : n_grams;
     switch (self->phase) {
     case GATHER:
-        status = gather_slice(self, n_grams);
+        status = ngc_of_source(gather_slice(self, n_grams), self->source);
         break;
     case MAP:
         status = map_slice(self, n_grams);

@@ -801,7 +801,8 @@ ngc_status ngc_packed_step(ngc_packed_builder *self, size_t n_grams, int32_t *do
     n_grams = n_grams == 0 ? 1 : n_grams;
     switch (self->phase) {
     case GATHER:
-        status = gather_slice(self, n_grams);
+        status = ngc_of_source(gather_slice(self, n_grams),
+                               self->sources[self->n_sources_done < 2 ? self->n_sources_done : 1]);
         break;
     case PLAN:
         status = plan(self);

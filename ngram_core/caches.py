@@ -317,7 +317,7 @@ class NgramCache(Closing):
 
         For n = n_min..n_max in turn, each new token at position i >= n follows the n-gram that
         stands before it. More than 8,192 new tokens are counted in slices of so many, one after
-        the other.
+        the other; but not with chained maps, whose order, as llama.cpp's, is that of one call.
 
         Args:
             progress: called with the fraction done; Ctrl-C is heard between slices, and the tokens
@@ -325,7 +325,7 @@ class NgramCache(Closing):
         """
         array = as_tokens(text)
         count = len(array) if n_new is None else as_count(n_new, "n_new", 0, len(array))
-        if count <= _SLICE_UPDATE:
+        if count <= _SLICE_UPDATE or self.toggles.outer == "chained":
             self._handle.update(array, count)
             return
         first = len(array) - count

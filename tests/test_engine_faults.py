@@ -611,7 +611,7 @@ def test_ctrl_c_stops_a_replay_that_can_go_on(measured: Callable[[str], None]) -
     assert waited < 2, "a slice lasts 50 ms; the rest is a busy machine"
 
 
-@pytest.mark.parametrize("stage", ["nocopy", "places"])
+@pytest.mark.parametrize("stage", ["outermap", "places"])  # chained maps keep one call's order
 def test_counting_a_long_text_is_told_and_can_be_stopped(stage: str) -> None:
     """What was counted before is that of a shorter text, and counting goes on from there."""
     text = stream(30_000, 500)
@@ -698,8 +698,12 @@ def open_all_ways(path: Path) -> int:
                 messages.append(str(error))
             else:
                 with cache:
-                    cache.validate()
                     cache.followers([1, 2])
+                    try:
+                        cache.validate()
+                    except FormatError as error:  # our own file is read whole only now
+                        assert cache.kind == "ngc"
+                        messages.append(str(error))
                 n_opened += 1
     assert all(path.name in message and "\n" not in message for message in messages)
     return n_opened
