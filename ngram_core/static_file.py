@@ -5,6 +5,7 @@ The bytes are described in csrc/ngc_packed.h and csrc/ngc_packed_format.h.
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -87,11 +88,22 @@ def open_static_file(path: str | PathLike[str], toggles: Toggles) -> _native.Nat
     """
     with open_file(path) as (file, size):
         try:
-            data: mmap.mmap | bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            data: mmap.mmap | bytes = _in_big_pages(
+                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            )
         except (OSError, ValueError):  # no mapping here, or nothing to map
             file.seek(0)
             data = file.read(size)
         return _native.NativeCache.packed(toggles, data, str(path))
+
+
+def _in_big_pages(data: mmap.mmap) -> mmap.mmap:
+    """The same. Where the system can, what is read from the disk from now on stands in big pages: a
+    look-up of a record then waits less for its address. (Freshly written files stand so.)"""
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with contextlib.suppress(OSError):
+            data.madvise(mmap.MADV_HUGEPAGE)
+    return data
 
 
 def build_static(
