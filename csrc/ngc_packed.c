@@ -20,7 +20,7 @@ static bool is_packed(const ngc_cache *cache)
 /* What a record says, as far as it can be; none otherwise. */
 static packed_view view_of(const packed_cache *self, const uint8_t *record)
 {
-    packed_record values = ngc_packed_get_record(&self->file.layout, record);
+    packed_record values = packed_get_record(&self->file.layout, record);
     uint64_t room = self->followers_bytes;
     uint64_t start = values.place;
     if (values.big) {
@@ -49,7 +49,7 @@ static packed_view view_of(const packed_cache *self, const uint8_t *record)
     if (values.length > 1) {
         view.entry_bytes = packed_entry_bytes(token_bits, (uint32_t)values.top_count);
         view.entry_mask = packed_low_bits(UINT64_MAX, 8 * view.entry_bytes);
-        if (start > room || values.length > (room - start) / view.entry_bytes) {
+        if (start > room || values.length * view.entry_bytes > room - start) { /* both are small */
             return packed_view_none();
         }
         view.entries = self->followers + start;
@@ -62,7 +62,7 @@ NGC_INLINE const uint8_t *find_record(const packed_cache *self, const packed_pla
                                       ngc_recorder *recorder)
 {
     const packed_layout *layout = &self->file.layout;
-    uint32_t n_records = packed_records_a_line(layout);
+    uint32_t n_records = self->n_records;
     const uint8_t *line = self->lines + place->home * PACKED_LINE_BYTES;
     uint64_t reach = line[PACKED_REACH_AT];
     if (reach > self->n_lines - 1 - place->home) {
@@ -155,7 +155,7 @@ static bool key_of(const packed_cache *self, uint64_t at, int32_t *tokens)
 {
     uint64_t line = at / packed_records_a_line(&self->file.layout);
     const uint8_t *record = record_at(self, at);
-    packed_record values = ngc_packed_get_record(&self->file.layout, record);
+    packed_record values = packed_get_record(&self->file.layout, record);
     packed_place place = {line - values.displacement, values.remainder};
     return values.displacement <= line && place.home < self->file.n_homes &&
            ngc_packed_key_of(&self->file, &place, tokens) &&
@@ -417,6 +417,7 @@ ngc_status ngc_packed_wrap(const ngc_toggles *toggles, const uint8_t *bytes, siz
     self->filter_words = (uint64_t)file.filter_lines * PACKED_FILTER_WORDS;
     self->followers = bytes + file.sections[PACKED_FOLLOWERS].offset;
     self->followers_bytes = file.sections[PACKED_FOLLOWERS].bytes - PACKED_PAD_BYTES;
+    self->n_records = packed_records_a_line(&file.layout);
     self->tag_mask = packed_low_bits(UINT64_MAX, packed_tag_bits(&file.layout));
     *out = &self->head;
     return NGC_OK;

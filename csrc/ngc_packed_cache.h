@@ -18,6 +18,7 @@ typedef struct packed_cache {
     const uint8_t *followers;
     uint64_t followers_bytes; /* up to the pad */
     uint64_t tag_mask;
+    uint32_t n_records; /* in a line; a division each time would be felt */
     /* How far checking has come. */
     ngc_fault fault;
     ngc_status status;

@@ -47,28 +47,6 @@ bool ngc_packed_key_of(const packed_head *head, const packed_place *place, int32
 
 /* ---- records ---- */
 
-static uint64_t get_bits(const uint8_t *record, uint32_t *at, uint32_t n_bits)
-{
-    uint64_t value = packed_low_bits(ngc_get_uint64(record + *at / 8) >> (*at % 8), n_bits);
-    *at += n_bits;
-    return value;
-}
-
-packed_record ngc_packed_get_record(const packed_layout *layout, const uint8_t *record)
-{
-    packed_record values;
-    uint32_t at = 1;
-    values.remainder = get_bits(record, &at, layout->remainder_bits);
-    values.displacement = get_bits(record, &at, layout->displacement_bits);
-    values.big = get_bits(record, &at, 1) != 0;
-    values.top_token = get_bits(record, &at, layout->token_bits);
-    values.place = get_bits(record, &at, layout->place_bits);
-    values.length = get_bits(record, &at, layout->length_bits);
-    values.top_count = get_bits(record, &at, layout->top_bits);
-    values.sum = get_bits(record, &at, layout->sum_bits);
-    return values;
-}
-
 static void put_bits(uint8_t *record, uint32_t *at, uint64_t value, uint32_t n_bits)
 {
     for (uint32_t i = 0; i < n_bits; i++, ++*at) {

@@ -181,8 +181,29 @@ NGC_INLINE uint32_t packed_tag_bits(const packed_layout *layout)
     return 1 + (uint32_t)layout->remainder_bits + layout->displacement_bits;
 }
 
+NGC_INLINE uint64_t packed_get_bits(const uint8_t *record, uint32_t *at, uint32_t n_bits)
+{
+    uint64_t value = packed_low_bits(ngc_get_uint64(record + *at / 8) >> (*at % 8), n_bits);
+    *at += n_bits;
+    return value;
+}
+
 /* `record` has eight readable bytes from any of its own on. */
-packed_record ngc_packed_get_record(const packed_layout *layout, const uint8_t *record);
+NGC_INLINE packed_record packed_get_record(const packed_layout *layout, const uint8_t *record)
+{
+    packed_record values;
+    uint32_t at = 1;
+    values.remainder = packed_get_bits(record, &at, layout->remainder_bits);
+    values.displacement = packed_get_bits(record, &at, layout->displacement_bits);
+    values.big = packed_get_bits(record, &at, 1) != 0;
+    values.top_token = packed_get_bits(record, &at, layout->token_bits);
+    values.place = packed_get_bits(record, &at, layout->place_bits);
+    values.length = packed_get_bits(record, &at, layout->length_bits);
+    values.top_count = packed_get_bits(record, &at, layout->top_bits);
+    values.sum = packed_get_bits(record, &at, layout->sum_bits);
+    return values;
+}
+
 void ngc_packed_put_record(const packed_layout *layout, uint8_t *record,
                            const packed_record *values);
 

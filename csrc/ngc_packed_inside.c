@@ -103,7 +103,7 @@ static void add_record(span_list *list, const packed_cache *self, uint64_t line,
         add(list, at, layout->record_bytes, NGC_SPAN_FREE_RECORD, index, 0, NULL);
         return;
     }
-    packed_record record = ngc_packed_get_record(layout, bytes);
+    packed_record record = packed_get_record(layout, bytes);
     if (!look_up(self, line, &record, tokens, &view)) {
         add(list, at, layout->record_bytes, NGC_SPAN_SPARE, index, 0, NULL);
         return;
@@ -187,7 +187,7 @@ static void add_blocks(span_list *list, const packed_cache *self)
             if (!(bytes[0] & 1)) {
                 continue;
             }
-            packed_record record = ngc_packed_get_record(layout, bytes);
+            packed_record record = packed_get_record(layout, bytes);
             uint64_t end = section->offset + record.place + PACKED_BIG_BYTES;
             bool is_before = (int64_t)(section->offset + record.place) < list->to;
             if (is_before && look_up(self, line, &record, tokens, &view) &&
@@ -288,7 +288,7 @@ static ngc_place place_at(const packed_cache *self, uint64_t number, bool *damag
     packed_view view;
     *damaged = false;
     if (bytes[0] & 1) {
-        packed_record record = ngc_packed_get_record(layout, bytes);
+        packed_record record = packed_get_record(layout, bytes);
         *damaged = !look_up(self, line, &record, tokens, &view);
         if (!*damaged) {
             ngc_key key = ngc_key_of(tokens, 2);

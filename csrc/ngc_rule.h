@@ -610,11 +610,11 @@ NGC_INLINE ngc_status R(run)(const ngc_view *view, const int32_t *text, size_t l
                              ngc_pick *pick, ngc_recorder *recorder)
 {
     const ngc_rule *rule = view->rule;
-    R(tail) tail = {
-        .end = text + length_tokens,
-        .length_tokens = length_tokens,
-        .weights = W(none)(),
-    };
+    R(tail) tail; /* field by field: clearing all of it first would take as long as a look-up */
+    tail.end = text + length_tokens;
+    tail.length_tokens = length_tokens;
+    tail.looked_up = false;
+    tail.weights = W(none)();
     C(hash_last)(view->toggles, tail.end, length_tokens, &tail.hashes);
     W_HOLDER(init)(&tail.weights_copy);
     ngc_status status = NGC_OK;

@@ -62,29 +62,3 @@ TOP(chained, ngc_top_chained, NULL)
 TOP(chained, ngc_top_chained_recorded, recorder)
 TOP(slice, ngc_top_slice, NULL)
 TOP(slice, ngc_top_slice_recorded, recorder)
-
-ngc_best ngc_top_packed(packed_view followers, bool by_token, ngc_recorder *recorder)
-{
-    (void)by_token; /* these ties are the only ones it has */
-    (void)recorder;
-    return (ngc_best){followers.top_token, followers.top_count, followers.top_count,
-                      followers.sum};
-}
-
-ngc_best ngc_top_packed_recorded(packed_view followers, bool by_token, ngc_recorder *recorder)
-{
-    return ngc_top_packed(followers, by_token, recorder);
-}
-
-ngc_best ngc_top_summed(summed_view followers, bool by_token, ngc_recorder *recorder)
-{
-    (void)by_token;
-    (void)recorder;
-    return (ngc_best){followers.top.token, followers.top.count, followers.top.count,
-                      followers.sum};
-}
-
-ngc_best ngc_top_summed_recorded(summed_view followers, bool by_token, ngc_recorder *recorder)
-{
-    return ngc_top_summed(followers, by_token, recorder);
-}

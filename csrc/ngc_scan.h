@@ -54,9 +54,18 @@ ngc_best ngc_top_slice(slice_view followers, bool by_token, ngc_recorder *record
 ngc_best ngc_top_slice_recorded(slice_view followers, bool by_token, ngc_recorder *recorder);
 
 /* Where both are kept with the followers nothing is scanned; ties go by token there. */
-ngc_best ngc_top_packed(packed_view followers, bool by_token, ngc_recorder *recorder);
-ngc_best ngc_top_packed_recorded(packed_view followers, bool by_token, ngc_recorder *recorder);
-ngc_best ngc_top_summed(summed_view followers, bool by_token, ngc_recorder *recorder);
-ngc_best ngc_top_summed_recorded(summed_view followers, bool by_token, ngc_recorder *recorder);
+#define NGC_TOP(NAME, VIEW, TOP_TOKEN, TOP_COUNT)                                                  \
+    NGC_INLINE ngc_best NAME(VIEW##_view followers, bool by_token, ngc_recorder *recorder)         \
+    {                                                                                              \
+        (void)by_token;                                                                            \
+        (void)recorder;                                                                            \
+        return (ngc_best){followers.TOP_TOKEN, followers.TOP_COUNT, followers.TOP_COUNT,           \
+                          followers.sum};                                                          \
+    }
+NGC_TOP(ngc_top_packed, packed, top_token, top_count)
+NGC_TOP(ngc_top_packed_recorded, packed, top_token, top_count)
+NGC_TOP(ngc_top_summed, summed, top.token, top.count)
+NGC_TOP(ngc_top_summed_recorded, summed, top.token, top.count)
+#undef NGC_TOP
 
 #endif
