@@ -37,6 +37,10 @@
     TEST(replay_of_the_recipe) \
     EACH(no_draft_past_the_end_of_sequence) \
     TEST(recorded_calls_are_taken_whole) \
+    TEST(tags_match_as_one_by_one) \
+    TEST(an_outlook_rules_out_what_fails) \
+    TEST(an_outlook_of_the_largest_sums) \
+    TEST(a_filter_holds_what_was_put_in) \
     TEST(constmap_holds_what_it_was_built_from) \
     TEST(constmap_refuses_what_it_cannot) \
     TEST(constmap_as_a_static_cache) \
