@@ -101,7 +101,12 @@ def assert_less_is_done(probe: Any, steps: Any, toggles: ng.Toggles) -> None:
     with_static = [step for step in steps if step.weights is not None]
     looked_up = int(probe["lookups"][2, 1])
     if toggles.late_static:
-        fallen_back = [s for s in with_static if any(row.cache == "static" for row in s.rows)]
+        filtered = toggles.static == "ngc"  # it may know that nothing passes
+        fallen_back = [
+            step
+            for step in with_static
+            if any(row.cache == "static" and (row.passes or not filtered) for row in step.rows)
+        ]
         assert len(fallen_back) <= looked_up <= len(with_static)
     else:
         assert looked_up == len(with_static)
@@ -129,7 +134,7 @@ def test_a_probe_counts_what_the_steps_show(
             assert_less_is_done(probe, steps, toggles)
             continue
         lookups, hits = np.zeros((3, 4), int), np.zeros((3, 4), int)
-        scored = scanned = searches = search_steps = copied = skips = 0
+        scored = scanned = searches = search_steps = copied = skips = skipped = 0
         for step in steps:
             weights = step.weights
             if weights is not None:
@@ -152,6 +157,7 @@ def test_a_probe_counts_what_the_steps_show(
                 scanned += row.n_followers * toggles.precheck * (not keeps_sums(toggles))
                 skips += row.prechecked
                 if row.prechecked:
+                    skipped += row.n_followers
                     continue
                 scored += row.n_followers
                 if weights is not None and weights.n_followers and world.rule.weight:
@@ -167,7 +173,11 @@ def test_a_probe_counts_what_the_steps_show(
             assert probe["search_steps"] == search_steps
         assert probe["precheck_skips"] == skips
         assert probe["prechecks"] == (hits[:2].sum() if toggles.precheck else 0)
-        assert probe["copied"] == (copied if toggles.copy_followers else 0)
+        if toggles.copy_followers:  # at a glance some rows of places are known to fail
+            least = copied - (skipped if toggles.outer == "places" else 0)
+            assert least <= probe["copied"] <= copied
+        else:
+            assert probe["copied"] == 0
         if not toggles.copy_followers:
             assert probe["allocations"] == probe["copied_bytes"] == 0
 

@@ -130,7 +130,7 @@ def test_bytes_by_keys_and_by_pressing(open_notebook: Open) -> None:
     assert "the checksum of the map" in same(lesson, ".filebytes", "view")
     lesson.page.locator(".filebytes .eight span").nth(24).click()
     assert same(lesson, ".filebytes", "view").startswith("Bytes 24 to 27: a follower: 2, “tell”")
-    lesson.page.get_by_role("radio", name="ours (ngc): 512 bytes").focus()
+    lesson.page.get_by_role("radio", name="ours (ngc): 576 bytes").focus()
     lesson.press("Space")
     assert "what kind of file" in same(lesson, ".filebytes", "view")
     lesson.page.get_by_role("button", name="2-grams: 86").press("Enter")
