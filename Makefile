@@ -57,7 +57,7 @@ lab: .venv/lab.done .venv/engine.done
 	@sh tests/lab.sh $(FIRST)
 
 test: .venv/test.done .venv/engine.done
-	$(PYTHON_HERE) -m pytest -n auto --maxprocesses 4 $(ARGS)
+	$(PYTHON_HERE) -m pytest -n auto --maxprocesses 4 --dist worksteal $(ARGS)
 
 check: .venv/dev.done .venv/engine.done
 	$(PYTHON_HERE) -m ruff check .
