@@ -580,7 +580,8 @@ enum {
     NGC_TOUCH_LINE = 17,      /* of our own file, or a table of places: its number; lines from home */
     NGC_TOUCH_TEXT = 18,      /* an n-gram where it stands in a text, with the token after it: its
                                * place; that token */
-    NGC_TOUCH_TOTALS = 19     /* sum and most frequent follower, kept with the followers: 0; token */
+    NGC_TOUCH_TOTALS = 19,    /* sum and most frequent follower, kept with the followers: 0; token */
+    NGC_TOUCH_FILTER = 20     /* a word of a filter: its number; 1 if the n-gram may be in it */
 };
 
 typedef struct ngc_touch {

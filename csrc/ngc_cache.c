@@ -197,11 +197,10 @@ ngc_status ngc_cache_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_
     return status;
 }
 
-ngc_status ngc_of_source(ngc_status status, const ngc_cache *source)
+ngc_status ngc_changed(const ngc_cache *source)
 {
     size_t n_bytes;
-    bool changed = status == NGC_CHANGED && source != NULL;
-    return changed && ngc_packed_bytes_view(source, &n_bytes) != NULL ? NGC_BAD_RECORD : status;
+    return ngc_packed_bytes_view(source, &n_bytes) != NULL ? NGC_BAD_RECORD : NGC_CHANGED;
 }
 
 /* One n-gram with its followers, as a file would list them. */
@@ -217,7 +216,8 @@ static ngc_status take_one(ngc_cache *cache, const ngc_cache *source, const ngc_
         out = ngc_put_int32s(out, &tokens[i], 1);
         out = ngc_put_int32s(out, &counts[i], 1);
     }
-    return found == length ? cache->operations->insert(cache, &key, pairs, length) : NGC_CHANGED;
+    return found == length ? cache->operations->insert(cache, &key, pairs, length)
+                           : ngc_changed(source);
 }
 
 ngc_status ngc_cache_take(ngc_cache *cache, const ngc_cache *source, ngc_cursor *cursor,
@@ -255,8 +255,7 @@ ngc_status ngc_cache_take_frequent(ngc_cache *cache, const ngc_cache *source, ng
                 longest = 2 * (size_t)chunk[i].n_followers;
                 room = malloc(longest * (2 * sizeof *room + NGC_PAIR_BYTES));
             }
-            status = room == NULL ? NGC_NO_MEMORY
-                                  : ngc_of_source(take_one(cache, source, &chunk[i], room), source);
+            status = room == NULL ? NGC_NO_MEMORY : take_one(cache, source, &chunk[i], room);
         }
         *n_done += n;
     }

@@ -43,14 +43,20 @@ static ngc_pair *pairs_of(const ngc_constmap_builder *self)
 
 /* ---- gather ---- */
 
-/* A row of so many followers comes next; NGC_CHANGED if there are more than was said at first. */
+/* Finished counts are as they were said to be. */
+static ngc_status changed(const ngc_constmap_builder *self)
+{
+    return self->source == NULL ? NGC_CHANGED : ngc_changed(self->source);
+}
+
+/* A row of so many followers comes next; refused if there are more than was said at first. */
 static ngc_status begin_row(ngc_constmap_builder *self, const int32_t *ngram, size_t length)
 {
     if (length >> CONSTMAP_LENGTH_BITS != 0) {
         return NGC_BAD_ARGUMENT;
     }
     if (self->at >= self->n_grams || length > self->map->n_pairs - self->position) {
-        return NGC_CHANGED;
+        return changed(self);
     }
     self->hashes[self->at] = ngc_constmap_key_hash(ngram[0], ngram[1]);
     self->values[self->at] = self->position << CONSTMAP_LENGTH_BITS | length;
@@ -95,7 +101,7 @@ static ngc_status gather_row(ngc_constmap_builder *self, const ngc_ngram_facts *
     int32_t *tokens = self->scratch, *counts = self->scratch + length;
     self->source->operations->followers(self->source, &key, tokens, counts, length, &found);
     if (found != length) {
-        return NGC_CHANGED;
+        return changed(self);
     }
     for (size_t i = 0; i < length; i++) {
         pairs_of(self)[self->position + i] = (ngc_pair){tokens[i], counts[i]};
@@ -157,7 +163,7 @@ static ngc_status gather_slice(ngc_constmap_builder *self, size_t n_grams)
     if (status == NGC_OK && last) {
         /* Fewer than was said: the source is damaged. */
         status = self->at == self->n_grams && self->position == self->map->n_pairs ? NGC_OK
-                                                                                   : NGC_CHANGED;
+                                                                                   : changed(self);
         begin_map(self);
     }
     return status;
@@ -292,7 +298,7 @@ ngc_status ngc_constmap_step(ngc_constmap_builder *self, size_t n_grams, int32_t
     n_grams = n_grams == 0 ? 1 : n_grams;
     switch (self->phase) {
     case GATHER:
-        status = ngc_of_source(gather_slice(self, n_grams), self->source);
+        status = gather_slice(self, n_grams);
         break;
     case MAP:
         status = map_slice(self, n_grams);

@@ -95,9 +95,9 @@ int ngc_same_structure(const ngc_toggles *a, const ngc_toggles *b);
 ngc_status ngc_check_toggles(const ngc_toggles *toggles);
 ngc_status ngc_check_rule(const ngc_rule *rule);
 ngc_status ngc_check_tokens(const int32_t *tokens, size_t n_tokens);
-/* What a builder ends with: the cache of a file never changes, so where it seems to, its file is
- * damaged. */
-ngc_status ngc_of_source(ngc_status status, const ngc_cache *source);
+/* For a source that does not hold what it said: it was changed, or is a file's, which never changes
+ * and is damaged then. */
+ngc_status ngc_changed(const ngc_cache *source);
 ngc_status ngc_check_cursor(const ngc_cache *cache, ngc_cursor *cursor);
 
 #endif

@@ -115,8 +115,10 @@ bool ngc_packed_glance(const ngc_cache *cache, const int32_t *tokens, const ngc_
     }
     uint64_t hash = packed_filter_hash(tokens[0], tokens[1]);
     const uint8_t *word = packed_filter_word(self->filter, self->filter_words, hash);
-    ngc_record(recorder, NGC_TOUCH_LINE, NULL, word, sizeof(uint64_t), -1, 0);
-    return ngc_bloom_has(ngc_get_uint64(word), hash);
+    bool may_pass = ngc_bloom_has(ngc_get_uint64(word), hash);
+    ngc_record(recorder, NGC_TOUCH_FILTER, self->filter, word, sizeof(uint64_t),
+               (word - self->filter) / 8, may_pass);
+    return may_pass;
 }
 
 void ngc_packed_prefetch(const ngc_cache *cache, const int32_t *tokens)

@@ -144,7 +144,7 @@ static ngc_status gather_followers(ngc_packed_builder *self, const ngc_cache *ca
 {
     size_t found;
     if (added > self->own.n_pairs - start - *length) {
-        return NGC_CHANGED;
+        return ngc_changed(cache);
     }
     if (added > self->scratch_length) {
         free(self->scratch);
@@ -159,7 +159,7 @@ static ngc_status gather_followers(ngc_packed_builder *self, const ngc_cache *ca
     int32_t *tokens = self->scratch, *counts = self->scratch + added;
     cache->operations->followers(cache, key, tokens, counts, added, &found);
     if (found != added) {
-        return NGC_CHANGED;
+        return ngc_changed(cache);
     }
     ngc_pair *out = self->own.pairs + start + *length;
     for (size_t i = 0; i < added; i++) {
@@ -196,7 +196,7 @@ static ngc_status gather_row(ngc_packed_builder *self, const ngc_ngram_facts *gr
         return NGC_OK; /* it came with the first */
     }
     if (self->at >= self->own.n_grams) {
-        return NGC_CHANGED;
+        return ngc_changed(self->sources[self->n_sources_done]);
     }
     ngc_status status =
         gather_followers(self, self->sources[self->n_sources_done], &key,
@@ -801,8 +801,7 @@ ngc_status ngc_packed_step(ngc_packed_builder *self, size_t n_grams, int32_t *do
     n_grams = n_grams == 0 ? 1 : n_grams;
     switch (self->phase) {
     case GATHER:
-        status = ngc_of_source(gather_slice(self, n_grams),
-                               self->sources[self->n_sources_done < 2 ? self->n_sources_done : 1]);
+        status = gather_slice(self, n_grams);
         break;
     case PLAN:
         status = plan(self);

@@ -72,8 +72,10 @@ NGC_INLINE bool C(glance)(const ngc_cache *cache, int32_t n, const ngc_hashes *h
     uint64_t hash = hashes->of[n - 1];
     if (places_is_filtered(table, least)) {
         const uint64_t *word = &table->filter[ngc_bloom_word(table->filter_words, hash)];
-        ngc_record(recorder, NGC_TOUCH_LINE, NULL, word, sizeof *word, -1, 0);
-        return ngc_bloom_has(*word, hash);
+        bool may_pass = ngc_bloom_has(*word, hash);
+        ngc_record(recorder, NGC_TOUCH_FILTER, table->filter, word, sizeof *word,
+                   word - table->filter, may_pass);
+        return may_pass;
     }
     uint8_t tag = places_tag(hash);
     size_t at = places_home(table, hash);

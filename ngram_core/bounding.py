@@ -17,10 +17,9 @@ import numpy.typing as npt
 
 from . import _native
 from ._native import as_count
+from .copying import copied
 from .errors import InputError
 from .toggles import Toggles
-
-_SLICE_GRAMS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ def thinned(
     while True:
         least = _least_sum(sums, lengths, kept)
         stays = sums >= least
-        handle = _copy(source, toggles, sizes, least, progress)
+        handle = copied(source, toggles, sizes, progress, least)
         live_bytes = handle.memory()["live_bytes"]
         if not stays.any() or not half.passed_by(0, live_bytes):
             gone = ~stays
@@ -115,23 +114,3 @@ def _least_sum(sums: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], kept
     if n == len(sums):
         return 0
     return int(sums[order[n]]) + 1
-
-
-def _copy(
-    source: _native.NativeCache,
-    toggles: Toggles,
-    sizes: tuple[int, int],
-    least_sum: int,
-    progress: Callable[[float], None] | None,
-) -> _native.NativeCache:
-    handle = _native.NativeCache.empty(toggles, *sizes)
-    try:
-        cursor, done, n_grams = _native.new_cursor(), 0, source.facts()["n_grams"]
-        while n := handle.take(source, cursor, _SLICE_GRAMS, least_sum):
-            done += n
-            if progress is not None:
-                progress(done / n_grams)
-    except BaseException:
-        handle.close()
-        raise
-    return handle

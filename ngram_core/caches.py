@@ -16,6 +16,7 @@ from . import _native
 from ._native import NGRAM_DTYPE, Tokens, as_count, as_tokens
 from .bounding import Bound, Thinned, thinned
 from .closing import Closing
+from .copying import copied
 from .errors import FormatError, InputError, NgramError
 from .files import atomic_write, locked, open_file
 from .static_file import (
@@ -250,14 +251,18 @@ class NgramCache(Closing):
 
     @classmethod
     def _around(
-        cls, handle: _native.NativeCache, toggles: Toggles, where: str = "the static cache"
+        cls,
+        handle: _native.NativeCache,
+        toggles: Toggles,
+        where: str = "the static cache",
+        sizes: tuple[int, int] = (2, 2),
     ) -> NgramCache:
-        """A static cache that never changes, around its handle."""
+        """A cache of the toggles' static kind around its handle; all but "same" never change."""
         cache = cls.__new__(cls)
         cache._kind = toggles.static
         cache._where = where
         cache.toggles = toggles
-        cache.n_min = cache.n_max = 2
+        cache.n_min, cache.n_max = sizes
         cache.load_report = None
         cache._handle = handle
         return cache
@@ -296,17 +301,9 @@ class NgramCache(Closing):
         if toggles.static == "ngc":
             about = self.about or StaticAbout.of(None)
             return self._around(build_static(self._handle, toggles, about, progress), toggles)
-        cache = NgramCache(toggles, self.n_min, self.n_max)
-        try:
-            cursor, n_done, n_grams = _native.new_cursor(), 0, self.n_grams
-            while n := cache._handle.take(self._handle, cursor, _SLICE_GRAMS):
-                n_done += n
-                if progress is not None:
-                    progress(n_done / n_grams)
-        except BaseException:
-            cache.close()
-            raise
-        return cache
+        sizes = (self.n_min, self.n_max)
+        handle = copied(self._handle, toggles, sizes, progress)
+        return self._around(handle, toggles, "the cache", sizes)
 
     # ---- counting -----------------------------------------------------------------------------
 

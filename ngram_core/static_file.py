@@ -99,7 +99,7 @@ def open_static_file(path: str | PathLike[str], toggles: Toggles) -> _native.Nat
 
 def _in_big_pages(data: mmap.mmap) -> mmap.mmap:
     """The same. Where the system can, what is read from the disk from now on stands in big pages: a
-    look-up of a record then waits less for its address. (Freshly written files stand so.)"""
+    look-up of a record then waits less for its address."""
     if hasattr(mmap, "MADV_HUGEPAGE"):
         with contextlib.suppress(OSError):
             data.madvise(mmap.MADV_HUGEPAGE)

@@ -78,7 +78,40 @@ def _utf8(text: str) -> bytes:
         return text.encode("utf-8", "replace")
 
 
-class NativeConstmapBuilder(Handle):
+class _Builder(Handle):
+    """What the engine builds in slices; `begun` points at the builder, made by a call of `name`."""
+
+    def __init__(self, name: str, what: str, begun: Any, loans: Loans) -> None:
+        self._name, self._doing = name, what
+        super().__init__("builder", begun, self._call("builder_free"), loans)
+
+    def _call(self, name: str) -> Any:
+        return getattr(lib, f"{self._name}_{name}")
+
+    def step(self, n_grams: int) -> bool:
+        """Does one slice; True when all is done."""
+        done = ffi.new("int32_t *")
+        with self.use() as pointer:
+            check(self._call("step")(pointer, n_grams, done), self._doing)
+        return bool(done[0])
+
+    def fraction(self) -> float:
+        with self.use() as pointer:
+            return float(self._call("fraction")(pointer))
+
+    def take(self) -> NativeCache:
+        out = ffi.new("ngc_cache **")
+        with self.use() as pointer:
+            check(self._call("take")(pointer, out), self._doing)
+        return NativeCache(out[0])
+
+    def fail_allocation(self, nth: int) -> None:
+        """For tests: the nth allocation from now on fails."""
+        with self.use() as pointer:
+            self._call("builder_fail_allocation")(pointer, nth)
+
+
+class NativeConstmapBuilder(_Builder):
     """Makes a constmap of a cache or of finished counts, which it borrows."""
 
     def __init__(self, toggles: Toggles, source: NativeCache | NativeCounter) -> None:
@@ -91,32 +124,10 @@ class NativeConstmapBuilder(Handle):
         with Loans() as loans:
             status = begin(c_toggles(toggles), loans.reader(source), out)
             check(status, "building a constmap")
-        super().__init__("builder", out[0], lib.ngc_constmap_builder_free, loans)
-
-    def step(self, n_grams: int) -> bool:
-        """Does one slice; True when all is done."""
-        done = ffi.new("int32_t *")
-        with self.use() as pointer:
-            check(lib.ngc_constmap_step(pointer, n_grams, done), "building a constmap")
-        return bool(done[0])
-
-    def fraction(self) -> float:
-        with self.use() as pointer:
-            return float(lib.ngc_constmap_fraction(pointer))
-
-    def take(self) -> NativeCache:
-        out = ffi.new("ngc_cache **")
-        with self.use() as pointer:
-            check(lib.ngc_constmap_take(pointer, out), "building a constmap")
-        return NativeCache(out[0])
-
-    def fail_allocation(self, nth: int) -> None:
-        """For tests: the nth allocation from now on fails."""
-        with self.use() as pointer:
-            lib.ngc_constmap_builder_fail_allocation(pointer, nth)
+        super().__init__("ngc_constmap", "building a constmap", out[0], loans)
 
 
-class NativePackedBuilder(Handle):
+class NativePackedBuilder(_Builder):
     """Makes a packed cache of a cache, of two, or of finished counts, which it borrows."""
 
     def __init__(
@@ -143,26 +154,4 @@ class NativePackedBuilder(Handle):
                 second = loans.reader(added)
                 status = lib.ngc_packed_begin_merge(settings, first, second, about, out)
             check(status, "building a static file")
-        super().__init__("builder", out[0], lib.ngc_packed_builder_free, loans)
-
-    def step(self, n_grams: int) -> bool:
-        """Does one slice; True when all is done."""
-        done = ffi.new("int32_t *")
-        with self.use() as pointer:
-            check(lib.ngc_packed_step(pointer, n_grams, done), "building a static file")
-        return bool(done[0])
-
-    def fraction(self) -> float:
-        with self.use() as pointer:
-            return float(lib.ngc_packed_fraction(pointer))
-
-    def take(self) -> NativeCache:
-        out = ffi.new("ngc_cache **")
-        with self.use() as pointer:
-            check(lib.ngc_packed_take(pointer, out), "building a static file")
-        return NativeCache(out[0])
-
-    def fail_allocation(self, nth: int) -> None:
-        """For tests: the nth allocation from now on fails."""
-        with self.use() as pointer:
-            lib.ngc_packed_builder_fail_allocation(pointer, nth)
+        super().__init__("ngc_packed", "building a static file", out[0], loans)

@@ -20,7 +20,8 @@ class LineTouch:
     n: int  #: of that n-gram
     step: int  #: tokens drafted before in this call
     #: "bucket", "node", "slot", "entry", "cell", "check", "order", "scanned", "scored",
-    #: "searched", "final", "map_bucket", "map_node", "copied", "copy", "copy_index"
+    #: "searched", "final", "map_bucket", "map_node", "copied", "copy", "copy_index",
+    #: "line", "text", "totals", "filter"
     what: str
     index: int | None  #: number of the bucket, slot, cell or pair in its array; None: a node
     line: int  #: lines are numbered by first touch
