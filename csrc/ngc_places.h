@@ -12,11 +12,12 @@
  *              place:28 | outlook:4 | 1 << 31 | block   of several
  *     block    sum | top token, its count | length, capacity | (token, count) ...  ascending
  *
- * A look-up reads the n-gram's home line, and the text where a tag matches. A glance reads the line
- * alone: what the slot with that tag can pass at most (ngc_outlook.h) ends most rows. A cache that
- * others are merged into is large, and most of its n-grams cannot pass; a small filter of those that
- * can (ngc_bloom.h) answers a glance without the line. A slot that has no room
+ * A look-up reads the n-gram's home line, and the text where a tag matches. A slot that has no room
  * at home stands in a line behind it, at most `reach` lines on (255: anywhere).
+ *
+ * A glance reads the line alone: what the slot with that tag can pass at most (ngc_outlook.h) ends
+ * most rows. A cache that others are merged into is large, and most of its n-grams cannot pass: a
+ * small filter of those that can (ngc_bloom.h) answers a glance without the line.
  */
 #ifndef NGC_PLACES_H
 #define NGC_PLACES_H
@@ -219,8 +220,9 @@ extern const ngc_cache_operations ngc_places_operations; /* ngc_places_rule.c */
 ngc_status ngc_places_update(ngc_cache *cache, const int32_t *text, size_t length_tokens,
                              size_t n_new_tokens);
 ngc_status ngc_places_merge(ngc_cache *cache, const ngc_cache *added);
-ngc_status ngc_places_insert(ngc_cache *cache, const ngc_key *key, const uint8_t *pairs,
-                             size_t n_pairs);
+
+/* ---- its memory (ngc_places_room.c) ---- */
+
 void ngc_places_clear(ngc_cache *cache);
 void ngc_places_destroy(ngc_cache *cache);
 void ngc_places_facts(const ngc_cache *cache, ngc_cache_facts *facts);
@@ -233,8 +235,10 @@ void ngc_places_around(const ngc_cache *cache, const ngc_key *key, size_t n_befo
 size_t ngc_places_measure(const ngc_cache *cache, ngc_table_facts *facts, uint64_t *hashes,
                           size_t *ends);
 
-/* ---- walking, saving, checking (ngc_places_files.c) ---- */
+/* ---- loading, walking, saving, checking (ngc_places_files.c) ---- */
 
+ngc_status ngc_places_insert(ngc_cache *cache, const ngc_key *key, const uint8_t *pairs,
+                             size_t n_pairs);
 void ngc_places_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_facts *facts,
                      size_t capacity, size_t *n_written);
 ngc_status ngc_places_save(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *buffer,

@@ -1,6 +1,81 @@
-/* ngc_places_files.c - walking, saving and checking a cache of places; see ngc_places.h. */
+/* ngc_places_files.c - loading, walking, saving, checking a cache of places; see ngc_places.h. */
 #include "ngc_bytes.h"
-#include "ngc_places.h"
+#include "ngc_places_room.h"
+
+/* ---- from a file ---- */
+
+/* Fills a block with the pairs of a file, whatever their order. */
+static ngc_status take_pairs(places_block *block, const uint8_t *pairs, size_t n_pairs)
+{
+    ngc_status status = ngc_pairs_take(block->pairs, pairs, n_pairs);
+    block->length = (uint32_t)n_pairs;
+    for (size_t i = 0; i < n_pairs; i++) {
+        block->sum += block->pairs[i].count;
+        if (block->pairs[i].count > block->top.count) { /* the first of equals */
+            block->top = block->pairs[i];
+        }
+    }
+    return status;
+}
+
+/* The block for the pairs of a file, as a slot's value; a single follower's count is that. */
+static ngc_status value_of(places_cache *self, const uint8_t *pairs, size_t n_pairs,
+                           uint32_t *value)
+{
+    if (n_pairs == 1) {
+        *value = (uint32_t)ngc_get_int32(pairs + 4);
+        return NGC_OK;
+    }
+    if (n_pairs > PLACES_POOLED / 2) {
+        return NGC_NO_MEMORY;
+    }
+    uint32_t at;
+    ngc_status status =
+        ngc_places_new_block(self, UINT32_C(1) << ngc_platform_bit_length(n_pairs - 1), &at);
+    if (status == NGC_OK) {
+        status = take_pairs((places_block *)(void *)(self->pool + at), pairs, n_pairs);
+        if (status != NGC_OK) {
+            ngc_places_free_block(self, at);
+        }
+        *value = PLACES_POOLED | at;
+    }
+    return status;
+}
+
+ngc_status ngc_places_insert(ngc_cache *cache, const ngc_key *key, const uint8_t *pairs,
+                         size_t n_pairs)
+{
+    places_cache *self = (places_cache *)cache;
+    int32_t n = ngc_key_length(key);
+    const int32_t *end = key->tokens + n;
+    uint64_t hash = ngc_hash_run(end, (size_t)n, cache->toggles.hash);
+    if (places_find(self, end, n, hash, NULL) != NULL) {
+        return NGC_DUPLICATE;
+    }
+    ngc_status status = ngc_places_reserve_text(self, (size_t)n + 1);
+    if (status == NGC_OK) {
+        status = places_reserve_slots(self, n, 1);
+    }
+    uint32_t value;
+    if (status == NGC_OK) {
+        status = value_of(self, pairs, n_pairs, &value);
+    }
+    if (status != NGC_OK) {
+        return status;
+    }
+    memcpy(self->text + self->length_tokens, key->tokens, (size_t)n * sizeof *self->text);
+    self->length_tokens += (size_t)n;
+    self->text[self->length_tokens] = ngc_get_int32(pairs);
+    places_slot *slot =
+        places_put(&self->tables[n - 1], hash, (places_slot){(uint32_t)self->length_tokens, value});
+    summed_view view = places_view(self, slot, NULL);
+    places_set_outlook(self, n, slot, view.sum, view.top.count);
+    self->length_tokens++;
+    self->n_followers += (int64_t)n_pairs;
+    return NGC_OK;
+}
+
+/* ---- walking ---- */
 
 /* N-grams are numbered by where they stood first: 4 x place + n - 1. A cache is walked and saved in
  * this order, which no table's size changes. */
