@@ -169,18 +169,34 @@ class Reader:
         area = self.output("look-live")
         area.locator(".board").wait_for(state="visible")
 
-        def press(name: str) -> None:
-            area.locator(f"button[data-name={name}]").press("Enter")  # wherever it has moved
-
         def state() -> str:
             return str(self._ask("live.experiment.state"))
+
+        def press(name: str) -> None:
+            """Once the page offers it, a moment behind the kernel; or not, when all is done."""
+            button = area.locator(f"button[data-name={name}]")
+            enabled = area.locator(f"button[data-name={name}]:not([aria-disabled=true])")
+            self._until(
+                lambda: "offered" if enabled.count() else state(),
+                "offered",
+                also="\0" if name == "start" else "done",
+            )
+            button.press("Enter")  # wherever it has moved
 
         def switched(before: str) -> Callable[[], str]:
             return lambda: str(self._ask("live.experiment.setting.name") != before)
 
+        def take(stage: str) -> None:
+            opener = area.get_by_role("button", name="All switches")
+            if opener.get_attribute("aria-expanded") == "false":
+                opener.click()
+            button = area.locator(".presets").get_by_role("button", name=stage, exact=True)
+            button.click()
+            self._until(lambda: str(button.get_attribute("aria-pressed")), "true")
+
         pauses, switches = [], []
         for stage in STAGES:
-            self._preset(stage)
+            take(stage)
             press("start")
             self._wait("live.experiment.state in ('running', 'preparing', 'done')")
             press("pause")
@@ -190,21 +206,19 @@ class Reader:
             began = self._ask("live.experiment.setting.name")
             area.locator(".board .sw").first.click()
             switches.append(self._until(switched(began), "True"))
-            press("start")
+            if not self._ask("live.experiment.working"):
+                press("start")
             self.lesson.page.wait_for_timeout(1500)
             press("stop")
             self._wait("not live.experiment.working")
         for size in ("1 MB", "none"):
             area.locator(f".board label:has-text('{size}')").first.click()
-            self.lesson.page.wait_for_timeout(300)
             press("start")
+            self._wait("live.experiment.state in ('running', 'preparing', 'done')")
             self.lesson.page.wait_for_timeout(1500)
             press("stop")
             self._wait("not live.experiment.working")
         return statistics.median(pauses), statistics.median(switches)
-
-    def _preset(self, stage: str) -> None:
-        self.lesson.kernel(f"live.do('preset', {stage!r})")
 
     def _ask(self, expression: str) -> Any:
         return json.loads(self.lesson.kernel(f"import json; print(json.dumps({expression}))"))
