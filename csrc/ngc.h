@@ -150,6 +150,22 @@ ngc_status ngc_cache_update(ngc_cache *cache, const int32_t *text, size_t length
  * of sizes that the cache does not hold. A sum that would pass 2^31 - 1 stays there. */
 ngc_status ngc_cache_merge(ngc_cache *cache, const ngc_cache *added);
 
+/* Both in slices of some n_pairs, between which the caller may stop; *done is 1 after the last, and
+ * all is added then. Turned back, or where memory runs out, the slices that follow take back what
+ * was added, and the counts are as before when *done is 1. (A table that had to grow stays grown, so
+ * the order of chained maps may be another.) The text or `added` are borrowed and do not change;
+ * until it is done, nothing else may be done with the cache but to free it, after what adds to it.
+ * NGC_UNSUPPORTED: a cache of places counts a text in any parts alike, by ngc_cache_update. */
+typedef struct ngc_adding ngc_adding;
+
+ngc_status ngc_adding_begin_update(ngc_cache *cache, const int32_t *text, size_t length_tokens,
+                                   size_t n_new_tokens, ngc_adding **out);
+ngc_status ngc_adding_begin_merge(ngc_cache *cache, const ngc_cache *added, ngc_adding **out);
+ngc_status ngc_adding_step(ngc_adding *adding, size_t n_pairs, int32_t *done);
+void ngc_adding_turn_back(ngc_adding *adding);
+double ngc_adding_fraction(const ngc_adding *adding); /* of what is to be added */
+void ngc_adding_free(ngc_adding *adding);
+
 /* The followers of one n-gram in the order the rule visits them (with library ties: list
  * order). Writes up to `capacity` pairs; *n_followers is how many there are, 0 if absent. */
 ngc_status ngc_cache_followers(const ngc_cache *cache, const int32_t *ngram, int32_t n,

@@ -1,6 +1,6 @@
 /* ngc_cache.c - the public face of caches: checks arguments, then calls the kind's operations. */
+#include "ngc_adding.h"
 #include "ngc_bytes.h"
-#include "ngc_internal.h"
 
 enum {
     /* Past this many bytes a freed cache is given back to the system: a process that builds one
@@ -105,7 +105,7 @@ ngc_status ngc_cache_clear(ngc_cache *cache)
     return NGC_OK;
 }
 
-ngc_status ngc_cache_update(ngc_cache *cache, const int32_t *text, size_t length_tokens,
+ngc_status ngc_check_update(const ngc_cache *cache, const int32_t *text, size_t length_tokens,
                             size_t n_new_tokens)
 {
     if (n_new_tokens > length_tokens) {
@@ -120,15 +120,21 @@ ngc_status ngc_cache_update(ngc_cache *cache, const int32_t *text, size_t length
     /* What is read: the new tokens and the n_max before the first of them. */
     size_t before = length_tokens - n_new_tokens;
     size_t start = before > (size_t)cache->n_max ? before - (size_t)cache->n_max : 0;
-    ngc_status status = ngc_check_tokens(text + start, length_tokens - start);
-    if (status != NGC_OK) {
+    return ngc_check_tokens(text + start, length_tokens - start);
+}
+
+ngc_status ngc_cache_update(ngc_cache *cache, const int32_t *text, size_t length_tokens,
+                            size_t n_new_tokens)
+{
+    ngc_status status = ngc_check_update(cache, text, length_tokens, n_new_tokens);
+    if (status != NGC_OK || n_new_tokens == 0) {
         return status;
     }
     cache->changes++;
     return cache->operations->update(cache, text, length_tokens, n_new_tokens);
 }
 
-ngc_status ngc_cache_merge(ngc_cache *cache, const ngc_cache *added)
+ngc_status ngc_check_merge(const ngc_cache *cache, const ngc_cache *added)
 {
     if (is_fixed(cache) || is_fixed(added)) {
         return NGC_UNSUPPORTED;
@@ -137,8 +143,14 @@ ngc_status ngc_cache_merge(ngc_cache *cache, const ngc_cache *added)
         added->n_min < cache->n_min || added->n_max > cache->n_max) {
         return NGC_BAD_ARGUMENT;
     }
-    cache->changes++;
-    return cache->operations->merge(cache, added);
+    return NGC_OK;
+}
+
+ngc_status ngc_cache_merge(ngc_cache *cache, const ngc_cache *added)
+{
+    ngc_status status = ngc_check_merge(cache, added);
+    ngc_adding adding = {.cache = cache, .added = added, .added_changes = added->changes};
+    return status == NGC_OK ? ngc_adding_finish(&adding) : status;
 }
 
 ngc_status ngc_cache_followers(const ngc_cache *cache, const int32_t *ngram, int32_t n,

@@ -8,6 +8,8 @@
 typedef struct CACHE_T {
     ngc_cache head;
     TABLE_T table;
+    int64_t n_grams_by_n[NGC_N_MAX]; /* kept, so that nobody has to walk for them */
+    int64_t n_followers;
 } CACHE_T;
 
 /* for (each entry of a table) */
@@ -25,7 +27,10 @@ static void C(destroy)(ngc_cache *cache)
 
 static void C(clear)(ngc_cache *cache)
 {
-    T(clear)(&cache->allocator, &((CACHE_T *)cache)->table);
+    CACHE_T *self = (CACHE_T *)cache;
+    T(clear)(&cache->allocator, &self->table);
+    memset(self->n_grams_by_n, 0, sizeof self->n_grams_by_n);
+    self->n_followers = 0;
 }
 
 static ngc_status C(set_buckets)(ngc_cache *cache, size_t n_buckets)
@@ -39,44 +44,68 @@ static ngc_status C(set_buckets)(ngc_cache *cache, size_t n_buckets)
 
 /* ---- counting ---- */
 
+/* Puts an n-gram in that is absent, with its followers, which stay the caller's. */
+NGC_INLINE ngc_status C(put_in)(CACHE_T *self, const ngc_key *key, FOLLOWERS_T *followers)
+{
+    size_t length = followers->length;
+    ngc_status status = T(insert)(&self->head.allocator, &self->table, key, followers);
+    if (status == NGC_OK) {
+        self->n_grams_by_n[ngc_key_length(key) - 1]++;
+        self->n_followers += (int64_t)length;
+    }
+    return status;
+}
+
+NGC_INLINE ngc_status C(add_follower)(CACHE_T *self, FOLLOWERS_T *followers, int32_t token,
+                                      int32_t count)
+{
+    ngc_status status = F(add)(&self->head.allocator, followers, token, count);
+    self->n_followers += status == NGC_OK;
+    return status;
+}
+
 /* The part of llama.cpp's update that counts one follower of one n-gram. A new n-gram's
  * followers are built outside and put in, as there. */
-NGC_INLINE ngc_status C(count)(ngc_allocator *allocator, TABLE_T *table, const ngc_key *key,
-                               int32_t token, int32_t search, ngc_lost *lost)
+NGC_INLINE ngc_status C(count)(CACHE_T *self, const ngc_key *key, int32_t token, int32_t search,
+                               ngc_lost *lost)
 {
-    ENTRY_T *entry = T(find)(table, key, NULL);
+    ngc_allocator *allocator = &self->head.allocator;
+    ENTRY_T *entry = T(find)(&self->table, key, NULL);
     if (entry != NULL) {
         int32_t *count = F(find)(&entry->followers, token, search);
-        if (count == NULL) {
-            return F(add)(allocator, &entry->followers, token, 1);
-        }
-        return ngc_count_up(allocator, count, 1, lost);
+        return count == NULL ? C(add_follower)(self, &entry->followers, token, 1)
+                             : ngc_count_up(allocator, count, 1, lost);
     }
     FOLLOWERS_T followers;
     F(init)(&followers);
     ngc_status status = F(add)(allocator, &followers, token, 1);
     if (status == NGC_OK) {
-        status = T(insert)(allocator, table, key, &followers);
+        status = C(put_in)(self, key, &followers);
     }
     F(destroy)(allocator, &followers);
     return status;
 }
 
 /* Takes `count` of one follower back, less what its addition lost: a full count has a note. */
-static void C(discount)(ngc_allocator *allocator, TABLE_T *table, const ngc_key *key,
-                        int32_t token, int32_t count, ngc_lost *lost, bool newest_first)
+static void C(discount)(CACHE_T *self, const ngc_key *key, int32_t token, int32_t count,
+                        ngc_lost *lost, bool newest_first)
 {
-    ENTRY_T *entry = T(find)(table, key, NULL);
+    ngc_allocator *allocator = &self->head.allocator;
+    ENTRY_T *entry = T(find)(&self->table, key, NULL);
     int32_t *kept = F(find)(&entry->followers, token, NGC_SEARCH_FIXED);
     if (*kept == INT32_MAX) {
         count -= lost->amounts[newest_first ? --lost->length : lost->first++];
     }
     if (*kept > count) {
         *kept -= count;
-    } else if (entry->followers.length > 1) {
+        return;
+    }
+    self->n_followers--;
+    if (entry->followers.length > 1) {
         F(remove)(allocator, &entry->followers, token);
     } else {
-        T(remove)(allocator, table, entry);
+        self->n_grams_by_n[ngc_key_length(key) - 1]--;
+        T(remove)(allocator, &self->table, entry);
     }
 }
 
@@ -86,38 +115,65 @@ NGC_INLINE size_t C(first_counted)(size_t length_tokens, size_t n_new_tokens, in
     return from < (size_t)n ? (size_t)n : from;
 }
 
-/* Takes back what an update counted before it failed at size n, position end: newest first. */
-static void C(undo_update)(ngc_cache *cache, const int32_t *text, size_t length_tokens,
-                           size_t n_new_tokens, int32_t n, size_t end, ngc_lost *lost)
+/* Goes on with counting a text, all of it for one size of n-gram, then for the next. */
+static ngc_status C(count_slice)(ngc_adding *adding, size_t n_tokens)
 {
-    for (; n >= cache->n_min; n--, end = length_tokens) {
-        size_t start = C(first_counted)(length_tokens, n_new_tokens, n);
-        for (size_t i = end; i > start; i--) {
-            ngc_key key = ngc_key_of(text + i - 1 - n, n);
-            C(discount)(&cache->allocator, &((CACHE_T *)cache)->table, &key, text[i - 1], 1, lost,
-                        true);
+    CACHE_T *self = (CACHE_T *)adding->cache;
+    int32_t search = self->head.toggles.search;
+    const int32_t *text = adding->text;
+    while (adding->n <= self->head.n_max) {
+        int32_t n = adding->n;
+        for (; adding->place < adding->length_tokens; adding->place++) {
+            if (n_tokens-- == 0) {
+                return NGC_OK;
+            }
+            ngc_key key = ngc_key_of(text + adding->place - n, n);
+            ngc_status status =
+                C(count)(self, &key, text[adding->place], search, &adding->lost);
+            if (status != NGC_OK) {
+                return status;
+            }
         }
+        adding->n++;
+        adding->place =
+            C(first_counted)(adding->length_tokens, adding->n_new_tokens, adding->n);
     }
+    adding->done = true;
+    return NGC_OK;
+}
+
+/* Takes back what was counted of a text: newest first. */
+static void C(uncount_slice)(ngc_adding *adding, size_t n_tokens)
+{
+    CACHE_T *self = (CACHE_T *)adding->cache;
+    const int32_t *text = adding->text;
+    while (adding->n >= self->head.n_min) {
+        int32_t n = adding->n;
+        size_t first = C(first_counted)(adding->length_tokens, adding->n_new_tokens, n);
+        for (; adding->place > first; adding->place--) {
+            if (n_tokens-- == 0) {
+                return;
+            }
+            ngc_key key = ngc_key_of(text + adding->place - 1 - n, n);
+            C(discount)(self, &key, text[adding->place - 1], 1, &adding->lost, true);
+        }
+        adding->n--;
+        adding->place = adding->length_tokens;
+    }
+    adding->done = true;
 }
 
 static ngc_status C(update)(ngc_cache *cache, const int32_t *text, size_t length_tokens,
                             size_t n_new_tokens)
 {
-    TABLE_T *table = &((CACHE_T *)cache)->table;
-    int32_t search = cache->toggles.search;
-    ngc_lost lost = {0};
-    ngc_status status = NGC_OK;
-    for (int32_t n = cache->n_min; n <= cache->n_max && status == NGC_OK; n++) {
-        for (size_t i = C(first_counted)(length_tokens, n_new_tokens, n); i < length_tokens; i++) {
-            ngc_key key = ngc_key_of(text + i - n, n);
-            status = C(count)(&cache->allocator, table, &key, text[i], search, &lost);
-            if (status != NGC_OK) {
-                C(undo_update)(cache, text, length_tokens, n_new_tokens, n, i, &lost);
-                break;
-            }
-        }
+    ngc_adding adding = {.cache = cache, .text = text, .length_tokens = length_tokens,
+                         .n_new_tokens = n_new_tokens, .n = cache->n_min};
+    adding.place = C(first_counted)(length_tokens, n_new_tokens, adding.n);
+    ngc_status status = C(count_slice)(&adding, SIZE_MAX);
+    if (status != NGC_OK) {
+        C(uncount_slice)(&adding, SIZE_MAX);
     }
-    ngc_lost_free(&cache->allocator, &lost);
+    ngc_lost_free(&cache->allocator, &adding.lost);
     return status;
 }
 
@@ -141,9 +197,10 @@ static ngc_status C(note_full)(ngc_allocator *allocator, const FOLLOWERS_T *foll
  * Nothing is gained by it, but where malloc puts the map that stays depends on what was freed
  * before, and with it how far apart the entries of the merged cache lie; so the structure that
  * stands for llama.cpp's does the same (C_COPIES_LIKE_LLAMA_CPP). */
-static ngc_status C(insert_copy)(ngc_allocator *allocator, TABLE_T *table, const ngc_key *key,
+static ngc_status C(insert_copy)(CACHE_T *self, const ngc_key *key,
                                  const FOLLOWERS_T *followers, ngc_lost *lost)
 {
+    ngc_allocator *allocator = &self->head.allocator;
     FOLLOWERS_T pair, part;
     ngc_status status = C(note_full)(allocator, followers, lost);
     if (status == NGC_OK) {
@@ -156,7 +213,7 @@ static ngc_status C(insert_copy)(ngc_allocator *allocator, TABLE_T *table, const
         status = F(copy)(allocator, &pair, &part);
     }
     if (status == NGC_OK) {
-        status = T(insert)(allocator, table, key, &part);
+        status = C(put_in)(self, key, &part);
         if (C_COPIES_LIKE_LLAMA_CPP) {
             F(destroy)(allocator, &pair);
         }
@@ -165,29 +222,29 @@ static ngc_status C(insert_copy)(ngc_allocator *allocator, TABLE_T *table, const
     return status;
 }
 
-NGC_INLINE ngc_status C(merge_one)(ngc_allocator *allocator, ENTRY_T *entry, int32_t token,
-                                   int32_t added, ngc_lost *lost)
+NGC_INLINE ngc_status C(merge_one)(CACHE_T *self, ENTRY_T *entry, int32_t token, int32_t added,
+                                   ngc_lost *lost)
 {
+    ngc_allocator *allocator = &self->head.allocator;
     int32_t *count = F(find)(&entry->followers, token, NGC_SEARCH_FIXED);
     if (count != NULL) {
         return ngc_count_up(allocator, count, added, lost);
     }
     ngc_status status = added == INT32_MAX ? ngc_lost_note(allocator, lost, 0) : NGC_OK;
-    return status == NGC_OK ? F(add)(allocator, &entry->followers, token, added) : status;
+    return status == NGC_OK ? C(add_follower)(self, &entry->followers, token, added) : status;
 }
 
 /* Adds one n-gram's followers; on failure takes back those already added. */
-static ngc_status C(merge_entry)(ngc_allocator *allocator, TABLE_T *table, const ENTRY_T *added,
-                                 ngc_lost *lost)
+static ngc_status C(merge_entry)(CACHE_T *self, const ENTRY_T *added, ngc_lost *lost)
 {
-    ENTRY_T *entry = T(find)(table, &added->key, NULL);
+    ENTRY_T *entry = T(find)(&self->table, &added->key, NULL);
     if (entry == NULL) {
-        return C(insert_copy)(allocator, table, &added->key, &added->followers, lost);
+        return C(insert_copy)(self, &added->key, &added->followers, lost);
     }
     lost->first = lost->length;
     F(cursor) failed = F(first)(&added->followers);
     for (; F(more)(&added->followers, failed); failed = F(next)(failed)) {
-        if (C(merge_one)(allocator, entry, failed->token, failed->count, lost) != NGC_OK) {
+        if (C(merge_one)(self, entry, failed->token, failed->count, lost) != NGC_OK) {
             break;
         }
     }
@@ -195,43 +252,51 @@ static ngc_status C(merge_entry)(ngc_allocator *allocator, TABLE_T *table, const
         return NGC_OK;
     }
     for (F(cursor) done = F(first)(&added->followers); done != failed; done = F(next)(done)) {
-        C(discount)(allocator, table, &added->key, done->token, done->count, lost, false);
+        C(discount)(self, &added->key, done->token, done->count, lost, false);
     }
     return NGC_NO_MEMORY;
 }
 
-/* Takes back what a merge added before it failed at an entry: oldest first. */
-static void C(undo_merge)(ngc_cache *cache, const TABLE_T *from, const ENTRY_T *failed,
-                          ngc_lost *lost)
+/* Goes on with adding another cache, in the order of its list. */
+static ngc_status C(merge_slice)(ngc_adding *adding, size_t n_pairs)
 {
-    lost->first = 0;
-    const ENTRY_T *done;
-    for C_EACH(done, from) {
-        if (done == failed) {
+    CACHE_T *self = (CACHE_T *)adding->cache;
+    const TABLE_T *from = &((const CACHE_T *)adding->added)->table;
+    T(cursor) at = T(resume)(from, &adding->added_to);
+    int64_t n_done = adding->added_to.n_done;
+    ngc_status status = NGC_OK;
+    const ENTRY_T *entry;
+    for (size_t n = 0; n < n_pairs && (entry = T(entry)(from, at)) != NULL;
+         n += 1 + (size_t)entry->followers.length, at = T(next)(from, at), n_done++) {
+        status = C(merge_entry)(self, entry, &adding->lost);
+        if (status != NGC_OK) {
             break;
         }
-        for (F(cursor) c = F(first)(&done->followers); F(more)(&done->followers, c);
-             c = F(next)(c)) {
-            C(discount)(&cache->allocator, &((CACHE_T *)cache)->table, &done->key, c->token,
-                        c->count, lost, false);
-        }
     }
+    adding->done = T(entry)(from, at) == NULL;
+    adding->added_to.n_done = n_done;
+    T(suspend)(&adding->added_to, at);
+    return status;
 }
 
-static ngc_status C(merge)(ngc_cache *cache, const ngc_cache *added)
+/* Takes back what a merge added: oldest first. */
+static void C(unmerge_slice)(ngc_adding *adding, size_t n_pairs)
 {
-    TABLE_T *table = &((CACHE_T *)cache)->table;
-    const TABLE_T *from = &((const CACHE_T *)added)->table;
-    ngc_lost lost = {0};
-    const ENTRY_T *failed;
-    for C_EACH(failed, from) {
-        if (C(merge_entry)(&cache->allocator, table, failed, &lost) != NGC_OK) {
-            C(undo_merge)(cache, from, failed, &lost);
-            break;
+    CACHE_T *self = (CACHE_T *)adding->cache;
+    const TABLE_T *from = &((const CACHE_T *)adding->added)->table;
+    T(cursor) at = T(resume)(from, &adding->taken_back_to);
+    int64_t n_done = adding->taken_back_to.n_done;
+    for (size_t n = 0; n < n_pairs && n_done < adding->added_to.n_done;
+         at = T(next)(from, at), n_done++) {
+        const ENTRY_T *entry = T(entry)(from, at);
+        for (F(cursor) c = F(first)(&entry->followers); F(more)(&entry->followers, c);
+             c = F(next)(c), n++) {
+            C(discount)(self, &entry->key, c->token, c->count, &adding->lost, false);
         }
     }
-    ngc_lost_free(&cache->allocator, &lost);
-    return failed == NULL ? NGC_OK : NGC_NO_MEMORY;
+    adding->taken_back_to.n_done = n_done;
+    T(suspend)(&adding->taken_back_to, at);
+    adding->done = n_done == adding->added_to.n_done;
 }
 
 /* ---- files ---- */
@@ -250,7 +315,7 @@ static ngc_status C(insert)(ngc_cache *cache, const ngc_key *key, const uint8_t 
     F(init)(&followers);
     ngc_status status = F(take)(&cache->allocator, &followers, pairs, n_pairs);
     if (status == NGC_OK) {
-        status = T(insert)(&cache->allocator, table, key, &followers);
+        status = C(put_in)((CACHE_T *)cache, key, &followers);
     }
     F(destroy)(&cache->allocator, &followers);
     return status;
@@ -359,14 +424,13 @@ static void C(followers)(const ngc_cache *cache, const ngc_key *key, int32_t *to
 
 static void C(facts)(const ngc_cache *cache, ngc_cache_facts *facts)
 {
-    const TABLE_T *table = &((const CACHE_T *)cache)->table;
-    facts->n_buckets = (int64_t)T(n_buckets)(table);
-    const ENTRY_T *entry;
-    for C_EACH(entry, table) {
-        facts->n_grams++;
-        facts->n_grams_by_n[ngc_key_length(&entry->key) - 1]++;
-        facts->n_followers += (int64_t)entry->followers.length;
+    const CACHE_T *self = (const CACHE_T *)cache;
+    facts->n_buckets = (int64_t)T(n_buckets)(&self->table);
+    for (int i = 0; i < NGC_N_MAX; i++) {
+        facts->n_grams_by_n[i] = self->n_grams_by_n[i];
+        facts->n_grams += self->n_grams_by_n[i];
     }
+    facts->n_followers = self->n_followers;
 }
 
 static void C(walk)(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_facts *facts,

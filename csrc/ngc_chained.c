@@ -2,12 +2,12 @@
  * the stages upstream (copied at each look-up) and nocopy (read in place); with sorted ones a
  * combination that no stage uses, but a toggle can set.
  */
+#include "ngc_adding.h"
 #include "ngc_bytes.h"
 #include "ngc_constmap.h"
 #include "ngc_followers_chained.h"
 #include "ngc_followers_sorted.h"
 #include "ngc_inside.h"
-#include "ngc_lost.h"
 #include "ngc_names.h"
 #include "ngc_packed.h"
 #include "ngc_scan.h"

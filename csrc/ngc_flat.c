@@ -1,12 +1,12 @@
 /* ngc_flat.c - caches over a flat outer table: in segments (the stages outermap, with chained
  * followers, and innervector, with sorted ones), or dense.
  */
+#include "ngc_adding.h"
 #include "ngc_bytes.h"
 #include "ngc_constmap.h"
 #include "ngc_followers_chained.h"
 #include "ngc_followers_sorted.h"
 #include "ngc_inside.h"
-#include "ngc_lost.h"
 #include "ngc_names.h"
 #include "ngc_packed.h"
 #include "ngc_scan.h"

@@ -44,7 +44,12 @@ typedef struct ngc_cache_operations {
     ngc_status (*set_buckets)(ngc_cache *cache, size_t n_buckets); /* of an empty one */
     ngc_status (*update)(ngc_cache *cache, const int32_t *text, size_t length_tokens,
                          size_t n_new_tokens);
-    ngc_status (*merge)(ngc_cache *cache, const ngc_cache *added);
+    /* Slices of adding (ngc_adding.h), and of taking back, which does not fail. A cache that counts
+     * a text in any parts alike has no slices of it. */
+    ngc_status (*count_slice)(ngc_adding *adding, size_t n_tokens);
+    void (*uncount_slice)(ngc_adding *adding, size_t n_tokens);
+    ngc_status (*merge_slice)(ngc_adding *adding, size_t n_pairs);
+    void (*unmerge_slice)(ngc_adding *adding, size_t n_pairs);
     ngc_status (*insert)(ngc_cache *cache, const ngc_key *key, const uint8_t *pairs,
                          size_t n_pairs); /* as in a file, checked */
     void (*followers)(const ngc_cache *cache, const ngc_key *key, int32_t *tokens,
@@ -95,6 +100,9 @@ int ngc_same_structure(const ngc_toggles *a, const ngc_toggles *b);
 ngc_status ngc_check_toggles(const ngc_toggles *toggles);
 ngc_status ngc_check_rule(const ngc_rule *rule);
 ngc_status ngc_check_tokens(const int32_t *tokens, size_t n_tokens);
+ngc_status ngc_check_update(const ngc_cache *cache, const int32_t *text, size_t length_tokens,
+                            size_t n_new_tokens);
+ngc_status ngc_check_merge(const ngc_cache *cache, const ngc_cache *added);
 /* For a source that does not hold what it said: it was changed, or is a file's, which never changes
  * and is damaged then. */
 ngc_status ngc_changed(const ngc_cache *source);

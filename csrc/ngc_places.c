@@ -1,9 +1,10 @@
 /* ngc_places.c - counting into a cache of places, and merging; see ngc_places.h.
  *
  * One token is counted when there is room for whatever it may need. More of them, or another cache,
- * are first put in with counts of 0 and then counted, which cannot fail; where memory runs out,
+ * are first put in with counts of 0 and then counted, which needs no more room; where memory runs out,
  * what has a count of 0 is taken out again. Either way a cache that had no room is as it was.
  */
+#include "ngc_adding.h"
 #include "ngc_places_room.h"
 
 enum { AHEAD = 16 }; /* n-grams whose lines are asked for at once in merging */
@@ -263,13 +264,83 @@ static ngc_status ensure_all(places_cache *self, int32_t n, uint64_t hash, size_
     return status;
 }
 
-static void add_all(places_cache *self, int32_t n, places_slot *slot, summed_view followers)
+/* What the followers of an n-gram add up to. */
+static int64_t sum_of(const places_cache *self, const places_slot *slot)
 {
+    return places_is_pooled(*slot) ? places_block_of(self, *slot)->sum : slot->value;
+}
+
+/* The count of a follower that is there, with a block or without. */
+static int32_t count_at(const places_cache *self, const places_slot *slot, size_t at)
+{
+    return places_is_pooled(*slot) ? places_block_of(self, *slot)->pairs[at].count
+                                   : (int32_t)slot->value;
+}
+
+/* Notes what full counts will not take, before anything is added. */
+static ngc_status note_losses(places_cache *self, places_slot *slot, summed_view followers,
+                              ngc_lost *lost)
+{
+    ngc_status status = NGC_OK;
+    for (size_t i = 0; status == NGC_OK && i < followers.length; i++) {
+        ngc_pair pair = summed_view_at(followers, i);
+        size_t at;
+        ensure(self, slot, pair.token, &at); /* it is there */
+        int32_t room = INT32_MAX - count_at(self, slot, at);
+        if (pair.count >= room) {
+            status = ngc_lost_note(&self->head.allocator, lost, pair.count - room);
+        }
+    }
+    return status;
+}
+
+static ngc_status add_all(places_cache *self, int32_t n, places_slot *slot, summed_view followers,
+                          ngc_lost *lost)
+{
+    if (followers.sum >= INT32_MAX - sum_of(self, slot)) {
+        ngc_status status = note_losses(self, slot, followers, lost);
+        if (status != NGC_OK) {
+            return status;
+        }
+    }
     for (size_t i = 0; i < followers.length; i++) {
         ngc_pair pair = summed_view_at(followers, i);
         size_t at;
         ensure(self, slot, pair.token, &at); /* it is there */
         add(self, n, slot, at, pair.count);
+    }
+    return NGC_OK;
+}
+
+/* Takes back what was added, in the same order; what had no count before has one of 0 then. */
+static void subtract_all(places_cache *self, int32_t n, places_slot *slot, summed_view followers,
+                         ngc_lost *lost)
+{
+    for (size_t i = 0; i < followers.length; i++) {
+        ngc_pair pair = summed_view_at(followers, i);
+        size_t at;
+        ensure(self, slot, pair.token, &at); /* it is there */
+        if (count_at(self, slot, at) == INT32_MAX) {
+            pair.count -= lost->amounts[lost->first++];
+        }
+        if (places_is_pooled(*slot)) {
+            places_block_of(self, *slot)->pairs[at].count -= pair.count;
+            places_block_of(self, *slot)->sum -= pair.count;
+        } else {
+            slot->value -= (uint32_t)pair.count;
+        }
+    }
+    int32_t top_count = (int32_t)slot->value;
+    if (places_is_pooled(*slot)) {
+        places_block *block = places_block_of(self, *slot);
+        block->top = block->pairs[0];
+        for (uint32_t i = 1; i < block->length; i++) { /* the first of equals */
+            block->top = block->pairs[i].count > block->top.count ? block->pairs[i] : block->top;
+        }
+        top_count = block->top.count;
+    }
+    if (sum_of(self, slot) > 0) {
+        places_set_outlook(self, n, slot, sum_of(self, slot), top_count);
     }
 }
 
@@ -302,63 +373,14 @@ static size_t next_batch(const places_cache *self, const places_cache *from, int
     return number;
 }
 
-/* Takes back what a merge put in, up to all of one size. */
-static void withdraw_all(places_cache *self, const places_cache *from, int32_t n)
-{
-    if (self->tables[n - 1].length == 0) {
-        return; /* there may be no table yet */
-    }
-    for (size_t number = 0;;) {
-        batch batch;
-        number = next_batch(self, from, n, number, &batch);
-        for (size_t i = 0; i < batch.n; i++) {
-            places_slot *slot = places_find(self, from->text + places_place(*batch.slots[i]), n,
-                                            batch.hashes[i], NULL);
-            if (slot != NULL) {
-                withdraw(self, n, slot);
-            }
-        }
-        if (batch.n == 0) {
-            return;
-        }
-    }
-}
+/* The phases of a merge. Adding needs no room any more, but for notes of full counts. */
+enum { BEGIN, RESERVE, ENSURE_ALL, ADD_ALL, SUBTRACT_ALL, WITHDRAW_ALL };
 
-/* Makes room for the n-grams of one size, noting where each stands, then counts. */
-static ngc_status merge_size(places_cache *self, const places_cache *from, int32_t n,
-                             size_t text_start, places_slot **found)
+static void enter(ngc_adding *adding, int32_t phase, int32_t n)
 {
-    ngc_status status = places_reserve_slots(self, n, from->tables[n - 1].length);
-    if (status == NGC_OK) {
-        status = ngc_places_reserve_filter(self, n, from->tables[n - 1].length);
-    }
-    for (size_t number = 0, at = 0; status == NGC_OK;) {
-        batch batch;
-        number = next_batch(self, from, n, number, &batch);
-        for (size_t i = 0; status == NGC_OK && i < batch.n; i++, at++) {
-            size_t place = text_start + places_place(*batch.slots[i]);
-            status = ensure_all(self, n, batch.hashes[i], place,
-                                places_view(from, batch.slots[i], NULL), &found[at]);
-        }
-        if (batch.n == 0) {
-            break;
-        }
-    }
-    return status;
-}
-
-static void add_size(places_cache *self, const places_cache *from, int32_t n,
-                     places_slot *const *found)
-{
-    size_t at = 0;
-    const places_table *theirs = &from->tables[n - 1];
-    for (size_t number = 0; at < theirs->length; number++) {
-        const places_line *line = &theirs->lines[number / PLACES_SLOTS];
-        if (line->tags[number % PLACES_SLOTS] != 0) {
-            add_all(self, n, found[at++],
-                    places_view(from, &line->slots[number % PLACES_SLOTS], NULL));
-        }
-    }
+    adding->phase = phase;
+    adding->n = n;
+    adding->place = 0;
 }
 
 static size_t n_grams_of(const places_cache *self)
@@ -370,45 +392,180 @@ static size_t n_grams_of(const places_cache *self)
     return n_grams;
 }
 
-ngc_status ngc_places_merge(ngc_cache *cache, const ngc_cache *added)
+static ngc_status begin_merge(ngc_adding *adding, places_cache *self, const places_cache *from)
 {
-    places_cache *self = (places_cache *)cache;
-    const places_cache *from = (const places_cache *)added;
-    size_t n_grams = n_grams_of(from), text_start = self->length_tokens;
+    size_t n_grams = n_grams_of(from);
+    adding->text_start = self->length_tokens;
     if (n_grams == 0) {
+        adding->done = true;
         return NGC_OK;
     }
     ngc_status status = ngc_places_reserve_text(self, from->length_tokens);
     if (status != NGC_OK) {
         return status;
     }
-    ngc_allocator *allocator = &self->head.allocator;
-    places_slot **found = ngc_alloc(allocator, n_grams * sizeof *found, NGC_KIND_OTHER);
-    if (found == NULL) {
+    adding->found =
+        ngc_alloc(&self->head.allocator, n_grams * sizeof *adding->found, NGC_KIND_OTHER);
+    if (adding->found == NULL) {
         return NGC_NO_MEMORY;
     }
-    memcpy(self->text + text_start, from->text, from->length_tokens * sizeof *self->text);
+    adding->n_found = n_grams;
+    memcpy(self->text + adding->text_start, from->text, from->length_tokens * sizeof *self->text);
     self->length_tokens += from->length_tokens;
-    int32_t n = 1;
-    for (size_t at = 0; n <= NGC_N_MAX; at += from->tables[n - 1].length, n++) {
-        if (from->tables[n - 1].length > 0) {
-            status = merge_size(self, from, n, text_start, found + at);
+    enter(adding, RESERVE, 1);
+    return NGC_OK;
+}
+
+/* Room for all n-grams of one size: none of them moves afterwards. */
+static ngc_status reserve_size(ngc_adding *adding, places_cache *self, const places_cache *from)
+{
+    int32_t n = adding->n;
+    size_t n_more = from->tables[n - 1].length;
+    ngc_status status = n_more == 0 ? NGC_OK : places_reserve_slots(self, n, n_more);
+    if (status == NGC_OK && n_more > 0) {
+        status = ngc_places_reserve_filter(self, n, n_more);
+    }
+    if (status == NGC_OK) {
+        enter(adding, ENSURE_ALL, n);
+    }
+    return status;
+}
+
+/* Puts n-grams of one size in with counts of 0, noting where each stands. */
+static ngc_status ensure_slice(ngc_adding *adding, places_cache *self, const places_cache *from,
+                               size_t n_pairs)
+{
+    int32_t n = adding->n;
+    for (size_t n_done = 0; n_done < n_pairs;) {
+        batch batch;
+        size_t next = next_batch(self, from, n, adding->place, &batch);
+        for (size_t i = 0; i < batch.n; i++) {
+            summed_view followers = places_view(from, batch.slots[i], NULL);
+            size_t place = adding->text_start + places_place(*batch.slots[i]);
+            ngc_status status = ensure_all(self, n, batch.hashes[i], place, followers,
+                                           &adding->found[adding->index++]);
+            if (status != NGC_OK) {
+                return status;
+            }
+            adding->added_to.n_done++;
+            n_done += followers.length;
         }
-        if (status != NGC_OK) {
+        n_done += next - adding->place;
+        adding->place = next;
+        if (batch.n == 0) {
+            adding->index = n < NGC_N_MAX ? adding->index : 0;
+            enter(adding, n < NGC_N_MAX ? RESERVE : ADD_ALL, n < NGC_N_MAX ? n + 1 : 1);
             break;
         }
     }
-    if (status == NGC_OK) {
-        size_t at = 0;
-        for (n = 1; n <= NGC_N_MAX; at += from->tables[n - 1].length, n++) {
-            add_size(self, from, n, found + at);
+    return NGC_OK;
+}
+
+/* Goes over what was found from the place on where it is, and adds or subtracts up to `end`. */
+static ngc_status pass_over_found(ngc_adding *adding, places_cache *self,
+                                  const places_cache *from, size_t n_pairs, size_t end)
+{
+    for (size_t n_done = 0; adding->index < end && n_done < n_pairs; n_done++) {
+        const places_table *theirs = &from->tables[adding->n - 1];
+        if (theirs->length == 0 || adding->place == theirs->n_lines * PLACES_SLOTS) {
+            enter(adding, adding->phase, adding->n + 1);
+            continue;
         }
-    } else {
-        for (; n >= 1; n--) {
-            withdraw_all(self, from, n);
+        const places_line *line = &theirs->lines[adding->place / PLACES_SLOTS];
+        size_t i = adding->place % PLACES_SLOTS;
+        if (line->tags[i] != 0) {
+            summed_view followers = places_view(from, &line->slots[i], NULL);
+            places_slot *slot = adding->found[adding->index];
+            if (adding->phase == SUBTRACT_ALL) {
+                subtract_all(self, adding->n, slot, followers, &adding->lost);
+            } else {
+                ngc_status status = add_all(self, adding->n, slot, followers, &adding->lost);
+                if (status != NGC_OK) {
+                    return status;
+                }
+            }
+            n_done += followers.length;
+            adding->index++;
         }
-        self->length_tokens = text_start;
+        adding->place++;
     }
-    ngc_free(allocator, found, n_grams * sizeof *found, NGC_KIND_OTHER);
-    return status;
+    return NGC_OK;
+}
+
+ngc_status ngc_places_merge_slice(ngc_adding *adding, size_t n_pairs)
+{
+    places_cache *self = (places_cache *)adding->cache;
+    const places_cache *from = (const places_cache *)adding->added;
+    ngc_status status = NGC_OK;
+    switch (adding->phase) {
+    case BEGIN:
+        return begin_merge(adding, self, from);
+    case RESERVE:
+        return reserve_size(adding, self, from);
+    case ENSURE_ALL:
+        return ensure_slice(adding, self, from, n_pairs);
+    default:
+        status = pass_over_found(adding, self, from, n_pairs, adding->n_found);
+        adding->n_added = adding->index;
+        adding->done = adding->index == adding->n_found;
+        return status;
+    }
+}
+
+/* Takes out what has a count of 0, of one size, then of the next smaller one. */
+static void withdraw_slice(ngc_adding *adding, places_cache *self, const places_cache *from,
+                           size_t n_pairs)
+{
+    int32_t n = adding->n;
+    for (size_t n_done = 0; n_done < n_pairs;) {
+        batch batch = {0};
+        size_t next = adding->place;
+        if (self->tables[n - 1].length > 0) { /* there may be no table yet */
+            next = next_batch(self, from, n, adding->place, &batch);
+        }
+        for (size_t i = 0; i < batch.n; i++) {
+            places_slot *slot = places_find(self, from->text + places_place(*batch.slots[i]), n,
+                                            batch.hashes[i], NULL);
+            if (slot != NULL) {
+                withdraw(self, n, slot);
+            }
+        }
+        n_done += next - adding->place + 1;
+        adding->place = next;
+        if (batch.n == 0) {
+            enter(adding, WITHDRAW_ALL, n - 1);
+            break;
+        }
+    }
+}
+
+void ngc_places_unmerge_slice(ngc_adding *adding, size_t n_pairs)
+{
+    places_cache *self = (places_cache *)adding->cache;
+    const places_cache *from = (const places_cache *)adding->added;
+    switch (adding->phase) {
+    case BEGIN:
+        adding->done = true;
+        return;
+    case ADD_ALL:
+        enter(adding, SUBTRACT_ALL, 1);
+        adding->index = 0;
+        break;
+    case SUBTRACT_ALL:
+        pass_over_found(adding, self, from, n_pairs, adding->n_added);
+        if (adding->index == adding->n_added) {
+            enter(adding, WITHDRAW_ALL, NGC_N_MAX);
+        }
+        break;
+    case WITHDRAW_ALL:
+        withdraw_slice(adding, self, from, n_pairs);
+        break;
+    default:
+        enter(adding, WITHDRAW_ALL, adding->n);
+        break;
+    }
+    if (adding->phase == WITHDRAW_ALL && adding->n == 0) {
+        self->length_tokens = adding->text_start;
+        adding->done = true;
+    }
 }

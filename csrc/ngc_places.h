@@ -219,7 +219,8 @@ extern const ngc_cache_operations ngc_places_operations; /* ngc_places_rule.c */
 
 ngc_status ngc_places_update(ngc_cache *cache, const int32_t *text, size_t length_tokens,
                              size_t n_new_tokens);
-ngc_status ngc_places_merge(ngc_cache *cache, const ngc_cache *added);
+ngc_status ngc_places_merge_slice(ngc_adding *adding, size_t n_pairs);
+void ngc_places_unmerge_slice(ngc_adding *adding, size_t n_pairs);
 
 /* ---- its memory (ngc_places_room.c) ---- */
 

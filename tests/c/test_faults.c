@@ -170,6 +170,20 @@ static void prepare_two_caches(world *world)
     world->added = counted(world->toggles, 1, 4, world->text, N);
 }
 
+/* In which what is added finds full counts: what they do not take is noted, which takes memory. */
+static void prepare_full_caches(world *world)
+{
+    static const uint8_t file[28] = {99,  0,   0,   0,   255, 255, 255, 255, 255, 255,
+                                     255, 255, 255, 255, 255, 255, 1,   0,   0,   0,
+                                     2,   0,   0,   0,   255, 255, 255, 127};
+    ngc_load_report reports[2] = {0};
+    size_t n_used;
+    prepare_two_caches(world);
+    CHECK_OK(ngc_cache_load_legacy(world->cache, file, sizeof file, sizeof file, &n_used, reports));
+    CHECK_OK(ngc_cache_load_legacy(world->added, file, sizeof file, sizeof file, &n_used,
+                                   reports + 1));
+}
+
 static void prepare_empty_and_file(world *world)
 {
     ngc_cache *cache = counted(world->toggles, 1, 4, world->corpus, N);
@@ -268,6 +282,33 @@ static ngc_status update(world *world)
 static ngc_status merge(world *world)
 {
     return ngc_cache_merge(world->cache, world->added);
+}
+
+/* In slices; what a failed one had added is taken back. */
+static ngc_status in_slices(ngc_status begun, ngc_adding *adding)
+{
+    ngc_status outcome = begun;
+    for (int32_t done = 0; begun == NGC_OK && !done;) {
+        ngc_status status = ngc_adding_step(adding, 5, &done);
+        outcome = outcome == NGC_OK ? status : outcome;
+    }
+    ngc_adding_free(adding);
+    return outcome;
+}
+
+static ngc_status merge_in_slices(world *world)
+{
+    ngc_adding *adding;
+    ngc_status status = ngc_adding_begin_merge(world->cache, world->added, &adding);
+    return in_slices(status, adding);
+}
+
+static ngc_status update_in_slices(world *world)
+{
+    ngc_adding *adding;
+    ngc_status status =
+        ngc_adding_begin_update(world->cache, world->text, N, N - 3, &adding);
+    return status == NGC_UNSUPPORTED ? update(world) : in_slices(status, adding);
 }
 
 static ngc_status load(world *world)
@@ -459,6 +500,9 @@ void test_no_memory_for_caches(void)
     check_scenario(prepare_nothing, make_cache, false, 1);
     check_scenario(prepare_cache, update, false, 20);
     check_scenario(prepare_two_caches, merge, false, 20);
+    check_scenario(prepare_cache, update_in_slices, false, 20);
+    check_scenario(prepare_two_caches, merge_in_slices, false, 20);
+    check_scenario(prepare_full_caches, merge, false, 20);
     check_scenario(prepare_empty_and_file, load, true, 20);
     check_scenario(prepare_cache, save_and_look, false, 0);
 }

@@ -33,6 +33,9 @@
     EACH(no_walk_goes_on_after_a_change) \
     EACH(walk_in_pieces_of_any_size) \
     EACH(slices_of_any_size) \
+    EACH(adding_in_slices_of_any_size) \
+    EACH(adding_is_taken_back_from_anywhere) \
+    EACH(adding_refuses_what_it_cannot) \
     TEST(replay_as_by_hand) \
     TEST(replay_of_the_recipe) \
     EACH(no_draft_past_the_end_of_sequence) \
