@@ -152,7 +152,7 @@ ngc_status ngc_cache_merge(ngc_cache *cache, const ngc_cache *added);
 
 /* Both in slices of some n_pairs, between which the caller may stop; *done is 1 after the last, and
  * all is added then. Turned back, or where memory runs out, the slices that follow take back what
- * was added, and the counts are as before when *done is 1. (A table that had to grow stays grown, so
+ * was added, be it all, and the counts are as before when *done is 1. (A table that had to grow stays grown, so
  * the order of chained maps may be another.) The text or `added` are borrowed and do not change;
  * until it is done, nothing else may be done with the cache but to free it, after what adds to it.
  * NGC_UNSUPPORTED: a cache of places counts a text in any parts alike, by ngc_cache_update. */

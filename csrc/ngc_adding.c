@@ -50,8 +50,9 @@ ngc_status ngc_adding_begin_update(ngc_cache *cache, const int32_t *text, size_t
 
 void ngc_adding_turn_back(ngc_adding *adding)
 {
-    if (!adding->done && !adding->takes_back) {
+    if (!adding->takes_back) {
         adding->takes_back = true;
+        adding->done = false;
         adding->lost.first = 0;
     }
 }

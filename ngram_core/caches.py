@@ -314,16 +314,19 @@ class NgramCache(Closing):
 
         For n = n_min..n_max in turn, each new token at position i >= n follows the n-gram that
         stands before it. More than 8,192 new tokens are counted in slices of so many, one after
-        the other; but not with chained maps, whose order, as llama.cpp's, is that of one call.
+        the other; but with chained maps the order, as llama.cpp's, is that of one call.
 
         Args:
-            progress: called with the fraction done; Ctrl-C is heard between slices, and the tokens
-                of those before are counted.
+            progress: called with the fraction done; Ctrl-C is heard between slices. The tokens of
+                those before are counted then; with chained maps none, see `merge`.
         """
         array = as_tokens(text)
         count = len(array) if n_new is None else as_count(n_new, "n_new", 0, len(array))
-        if count <= _SLICE_UPDATE or self.toggles.outer == "chained":
+        if count <= _SLICE_UPDATE:
             self._handle.update(array, count)
+            return
+        if self.toggles.outer == "chained":
+            self._handle.update_whole(array, count, progress)
             return
         first = len(array) - count
         for start in range(first, len(array), _SLICE_UPDATE):
@@ -332,8 +335,15 @@ class NgramCache(Closing):
             if progress is not None:
                 progress((end - first) / count)
 
-    def merge(self, added: NgramCache) -> None:
-        """Adds the counts of another cache; a sum that would pass 2^31 - 1 stays there."""
+    def merge(self, added: NgramCache, progress: Progress | None = None) -> None:
+        """Adds the counts of another cache; a sum that would pass 2^31 - 1 stays there.
+
+        Args:
+            progress: called with the fraction done; Ctrl-C is heard between slices. All is added or
+                nothing: what was added until then is taken back before this cache is used again,
+                or `added` changed, which then takes about as long. (Tables that grew stay grown, so
+                chained maps may be in another order.)
+        """
         if added is self:
             raise InputError("a cache cannot be merged into itself")
         if added.n_min < self.n_min or added.n_max > self.n_max:
@@ -341,7 +351,7 @@ class NgramCache(Closing):
                 f"a cache of {added.n_min}- to {added.n_max}-grams does not fit one of "
                 f"{self.n_min}- to {self.n_max}-grams"
             )
-        self._handle.merge(added._handle)
+        self._handle.merge(added._handle, progress)
 
     def keep_within(self, bound: Bound, progress: Progress | None = None) -> Thinned | None:
         """Leaves out the n-grams seen least often if it holds more than a bound allows; half of

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy.typing as npt
 
 from ..errors import NgramError
 from ..toggles import Toggles
+from .adding import Adding
 from .engine import ffi, lib
 from .handles import Handle
 from .values import NGRAM_DTYPE, Tokens, address_of, c_toggles, check, error_of
@@ -22,11 +25,67 @@ def memory_of(fill: Any, pointer: Any) -> dict[str, int]:
 
 
 class NativeCache(Handle):
-    """A cache of the engine."""
+    """A cache of the engine.
+
+    Where something was being added when its caller was interrupted, what was added until then is
+    taken back before the next call: no one sees a part of it.
+    """
 
     def __init__(self, pointer: Any, data: Any = None) -> None:
         super().__init__("cache", pointer, lib.ngc_cache_free)
         self._data = data  # the engine reads it where it lies
+        self._stopped: Adding | None = None
+        self._owing: weakref.WeakSet[NativeCache] = weakref.WeakSet()  # stopped adding this one
+
+    @contextmanager
+    def use(self) -> Iterator[Any]:
+        with super().use() as pointer:
+            if self._stopped is not None:
+                self._stopped.take_back()
+                self._stopped = None
+            yield pointer
+
+    @contextmanager
+    def change(self) -> Iterator[Any]:
+        self._settle()
+        with super().change() as pointer:
+            yield pointer
+
+    def _settle(self) -> None:
+        """What others have still to take back is read from this one: it must be as it was."""
+        for cache in list(self._owing):
+            if not cache.closed:
+                with cache.use():
+                    pass
+            self._owing.discard(cache)
+
+    def _add(
+        self,
+        begin: Any,
+        doing: str,
+        read: object,
+        arguments: tuple[Any, ...],
+        progress: Callable[[float], None] | None,
+    ) -> None:
+        """Adds what a function of the engine begins; it is in use already."""
+        out = ffi.new("ngc_adding **")
+        check(begin(self._pointer, *arguments, out), doing)
+        adding = Adding(out[0], self._pointer, doing, read)
+        try:
+            adding.run(progress)
+        except BaseException:
+            self._stop(adding, read if isinstance(read, NativeCache) else None)
+            raise
+        adding.close()
+
+    def _stop(self, adding: Adding, added: NativeCache | None) -> None:
+        if added is not None and added._writer is not None:  # it may be changed at any time
+            adding.take_back_at_once()
+            return
+        self._stopped = adding
+        if added is not None:
+            adding.loans.reader(added)
+            added._owing.add(self)
 
     @classmethod
     def empty(cls, toggles: Toggles, n_min: int, n_max: int) -> NativeCache:
@@ -108,6 +167,12 @@ class NativeCache(Handle):
         return int(n_done[0])
 
     def close(self) -> None:
+        self._settle()
+        with self._lock:
+            if self._stopped is not None and self._pointer is not None:
+                self._refuse_if_lent()
+                self._stopped.close()
+                self._stopped = None
         super().close()
         if self._data is not None:
             buffer, data = self._data
@@ -124,11 +189,20 @@ class NativeCache(Handle):
         with self.change() as pointer:
             check(lib.ngc_cache_update(pointer, address_of(text), len(text), n_new), "counting")
 
-    def merge(self, added: NativeCache) -> None:
+    def update_whole(
+        self, text: Tokens, n_new: int, progress: Callable[[float], None] | None
+    ) -> None:
+        """In slices, in the order of one call."""
+        with self.change():
+            arguments = address_of(text), len(text), n_new
+            self._add(lib.ngc_adding_begin_update, "counting", text, arguments, progress)
+
+    def merge(self, added: NativeCache, progress: Callable[[float], None] | None = None) -> None:
+        self._settle()
         # Always in the same order, or two threads that merge both ways would wait for each other.
         first, second = sorted((self, added), key=id)
-        with first.use(), second.use(), self.change() as pointer, added.use() as other:
-            check(lib.ngc_cache_merge(pointer, other), "merging")
+        with first.use(), second.use(), self.change(), added.use() as other:
+            self._add(lib.ngc_adding_begin_merge, "merging", added, (other,), progress)
 
     def followers(self, ngram: Tokens) -> tuple[Tokens, Tokens]:
         n_followers = ffi.new("size_t *")

@@ -71,8 +71,8 @@ def _merge_dynamic(a: str, b: str, target: str) -> str:
     from .inputs import open_cache
 
     with open_cache(a, NOCOPY.toggles) as cache:
-        with open_cache(b, NOCOPY.toggles) as added:
-            cache.merge(added)
+        with open_cache(b, NOCOPY.toggles) as added, Bar("merging") as bar:
+            cache.merge(added, progress=bar)
         with Bar("writing") as bar:
             cache.save(target, progress=bar)
         facts = cache.facts()

@@ -1,0 +1,266 @@
+"""Ctrl-C in every long call: heard at once, and everything as it was.
+
+Each call lasts a second or more on an idle machine. A real signal comes at several moments of it; how
+long it waits is printed, and bounded generously: other work may take the processor meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ngram_core as ng
+from ngram_core import _native
+from ngram_core.errors import StateError
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="there Ctrl-C is no signal one can send"
+)
+
+Stream = np.ndarray[Any, np.dtype[np.int32]]
+N_TOKENS = 300_000
+MOMENTS = (0.1, 0.35, 0.6, 0.85)  # of the call's time
+STAGES = ["nocopy", "outermap", "innervector", "places"]
+
+
+def stream(seed: int, length: int = N_TOKENS) -> Stream:
+    """Like text: few tokens are frequent, most n-grams are new."""
+    random = np.random.default_rng(seed)
+    return (random.zipf(1.3, length) % 50_000).astype(np.int32)
+
+
+def cache_of(stage: str, seed: int) -> ng.NgramCache:
+    cache = ng.NgramCache(ng.STAGES[stage].toggles)
+    tokens = stream(seed)
+    for start in range(0, len(tokens), 1 << 13):
+        cache.update(tokens[: start + (1 << 13)], len(tokens[start : start + (1 << 13)]))
+    return cache
+
+
+def waits(
+    call: Callable[[], object], seconds: float, anew: Callable[[], object] = lambda: None
+) -> Iterator[float]:
+    """Calls it again and again, each time with Ctrl-C at another moment of the time that it takes;
+    how long each had to wait. Where it came to its end before that, all begins `anew`."""
+    for moment in MOMENTS:
+        sent: list[float] = []
+
+        def send(sent: list[float] = sent) -> None:
+            sent.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        timer = threading.Timer(moment * seconds, send)
+        timer.start()
+        try:
+            call()
+            timer.cancel()
+            timer.join()  # where it was sent just now, it is heard here
+            anew()
+        except KeyboardInterrupt:
+            yield time.perf_counter() - sent[0]
+
+
+def check(name: str, waited: list[float], measured: Callable[[str], None]) -> None:
+    assert waited, f"{name} was never interrupted"
+    worst = 1000 * max(waited)
+    measured(f"Ctrl-C in {name}: {len(waited)} times, the longest wait {worst:.0f} ms")
+    assert worst < 1000, "a slice lasts 40 ms at most; the rest is a busy machine"
+
+
+def timed(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def digest(cache: ng.NgramCache) -> tuple[object, ...]:
+    """What it holds, whatever the order."""
+    sums = [0, 0, 0]
+    for piece in cache.walk():
+        keys = piece["tokens"].astype(np.uint64) @ np.array([3, 5, 17, 257], dtype=np.uint64)
+        mixed = keys * np.uint64(0x9E3779B97F4A7C15)
+        sums[0] ^= int(np.bitwise_xor.reduce(mixed))
+        sums[1] += int((piece["sum"] * (keys % np.uint64(1009)).astype(np.int64)).sum())
+        sums[2] += int(piece["n_followers"].sum())
+    facts = cache.facts()
+    return (*sums, facts["n_grams"], facts["n_followers"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_merge_is_stopped_at_once_and_taken_back(
+    stage: str, measured: Callable[[str], None]
+) -> None:
+    with (
+        cache_of(stage, 1) as first,
+        cache_of(stage, 2) as added,
+        ng.NgramCache(first.toggles) as cache,
+    ):
+        before = digest(first)
+
+        def anew() -> None:
+            cache.clear()
+            cache.merge(first)
+
+        anew()
+        seconds = timed(lambda: cache.merge(added))
+        wanted = digest(cache)
+        anew()
+        waited = []
+        for wait in waits(lambda: cache.merge(added), seconds, anew):
+            waited.append(wait)
+            assert digest(cache) == before
+        check(f"a merge, {stage}", waited, measured)
+        cache.validate()
+        cache.merge(added)
+        cache.validate()
+        assert digest(cache) == wanted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", STAGES)
+def test_counting_is_stopped_at_once(stage: str, measured: Callable[[str], None]) -> None:
+    tokens = stream(3)
+    toggles = ng.STAGES[stage].toggles
+    with ng.NgramCache(toggles) as whole, ng.NgramCache(toggles) as cache:
+        seconds = timed(lambda: whole.update(tokens))
+        waited = []
+        for wait in waits(lambda: cache.update(tokens), seconds, cache.clear):
+            waited.append(wait)
+            if toggles.outer == "chained":
+                assert cache.n_grams == 0
+            cache.clear()
+        check(f"counting, {stage}", waited, measured)
+
+
+# ---- what a stopped merge owes ----------------------------------------------------------------
+
+
+def stop_at(fraction: float) -> Callable[[float], None]:
+    def stop(done: float) -> None:
+        if done > fraction:
+            raise KeyboardInterrupt
+
+    return stop
+
+
+def stopped(stage: str = "nocopy") -> tuple[ng.NgramCache, ng.NgramCache, tuple[object, ...]]:
+    """A cache that has still to take back what it was adding of another; and how it was."""
+    toggles = ng.STAGES[stage].toggles
+    cache, added = ng.NgramCache(toggles), ng.NgramCache(toggles)
+    cache.update(stream(4, 8_000))
+    added.update(stream(5, 8_000))
+    before = digest(cache)
+    with pytest.raises(KeyboardInterrupt):
+        cache.merge(added, progress=stop_at(0.4))
+    assert cache._handle._stopped is not None
+    return cache, added, before
+
+
+USES: dict[str, Callable[[ng.NgramCache, ng.NgramCache], object]] = {
+    "looking": lambda cache, added: cache.followers([1]),
+    "drafting": lambda cache, added: ng.Drafter(cache.toggles, dynamic=cache).close(),
+    "changing what is added": lambda cache, added: added.update([1, 2, 3]),
+    "clearing what is added": lambda cache, added: added.clear(),
+    "closing what is added": lambda cache, added: added.close(),
+    "lending what is added": lambda cache, added: ng.Drafter(added.toggles, dynamic=added).close(),
+    "merging the other way": lambda cache, added: added.merge(cache),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("stage", ["nocopy", "places"])
+def test_what_a_stopped_merge_added_is_taken_back_before_anything_else(
+    stage: str, use: str
+) -> None:
+    cache, added, before = stopped(stage)
+    USES[use](cache, added)
+    assert cache._handle._stopped is None
+    assert digest(cache) == before
+    cache.validate()
+    cache.close()
+    added.close()
+
+
+def test_a_stopped_merge_may_be_forgotten() -> None:
+    cache, added, _ = stopped()
+    cache.close()
+    cache.close()
+    added.update([1, 2, 3])  # nothing is owed any more
+    added.close()
+    cache, added, _ = stopped()
+    del cache
+    added.update([1, 2, 3])
+    cache, added, _ = stopped()
+    del added
+    cache.validate()
+
+
+def test_taking_back_can_be_interrupted_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache, _, before = stopped()
+    assert cache._handle._stopped is not None
+    real, calls = type(cache._handle._stopped)._step, []
+
+    def step(self: Any, n_pairs: int) -> bool:
+        calls.append(n_pairs)
+        if len(calls) in (1, 3):
+            raise KeyboardInterrupt
+        return real(self, 64)
+
+    monkeypatch.setattr(type(cache._handle._stopped), "_step", step)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            cache.facts()
+    assert digest(cache) == before
+    assert len(calls) > 10
+
+
+def test_a_cache_that_is_being_written_is_given_back_at_once() -> None:
+    toggles = ng.NOCOPY.toggles
+    with ng.NgramCache(toggles) as cache, ng.NgramCache(toggles) as dynamic:
+        dynamic.update(stream(6, 5_000))
+        with ng.Drafter(toggles, dynamic=dynamic) as drafter:
+            with pytest.raises(KeyboardInterrupt):
+                cache.merge(dynamic, progress=stop_at(0.3))
+            assert cache._handle._stopped is None
+            assert cache.n_grams == 0
+            drafter.feed([1, 2, 3])
+            drafter.reset()
+        with pytest.raises(StateError, match="closed"):
+            closed = ng.NgramCache(toggles)
+            closed.close()
+            cache.merge(closed)
+
+
+def test_memory_that_runs_out_in_a_long_merge_is_taken_back_as_well() -> None:
+    cache, added, before = stopped()
+    cache._handle.fail_allocation(5_000)
+    with pytest.raises(MemoryError):
+        cache.merge(added)
+    assert digest(cache) == before
+    cache._handle.fail_allocation(0)
+    cache.merge(added)
+    cache.validate()
+    assert isinstance(cache._handle, _native.NativeCache)
+
+
+def test_a_merge_says_how_far_it_is(tmp_path: Path) -> None:
+    for stage in STAGES:
+        toggles = ng.STAGES[stage].toggles
+        said: list[float] = []
+        with ng.NgramCache(toggles) as cache, ng.NgramCache(toggles) as added:
+            added.update(stream(7, 20_000))
+            cache.merge(added, progress=said.append)
+            assert len(said) > 3
+            assert said == sorted(said)
+            assert 0 <= said[0] < 0.5 < said[-1] <= 1
+            assert digest(cache) == digest(added)
