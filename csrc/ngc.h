@@ -178,6 +178,22 @@ ngc_status ngc_cache_memory(const ngc_cache *cache, ngc_memory *memory);
 /* Checks every invariant; NGC_BAD_RECORD and a reason in words if one is broken. */
 ngc_status ngc_cache_validate(const ngc_cache *cache, const char **reason);
 
+/* The same in slices of some n_grams. It starts zeroed; `done` is 1 after the last. NGC_CHANGED: the
+ * cache was changed in between. */
+typedef struct ngc_checking {
+    const void *at;
+    int64_t n_passed;
+    int64_t n_used;
+    int64_t n_grams_by_n[4]; /* seen so far */
+    int64_t n_followers;
+    uint64_t changes; /* that the cache had seen at first */
+    int32_t phase;
+    int32_t done;
+} ngc_checking;
+
+ngc_status ngc_cache_validate_slice(const ngc_cache *cache, ngc_checking *checking,
+                                    size_t n_grams, const char **reason);
+
 /* Fails the nth allocation from now on (1: the next), and none before; 0: never. For tests. */
 void ngc_cache_fail_allocation(ngc_cache *cache, int64_t nth);
 
@@ -239,12 +255,16 @@ ngc_status ngc_cache_load_legacy(ngc_cache *cache, const uint8_t *piece, size_t 
 ngc_status ngc_cache_save_legacy(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *buffer,
                                  size_t capacity_bytes, size_t *n_written);
 
-/* The same, n-grams ascending: shorter ones first, then by token. ngc_cache_sort fills `places`,
- * which has room for all n-grams, and starts the cursor. */
-ngc_status ngc_cache_sort(const ngc_cache *cache, const void **places, ngc_cursor *cursor);
-ngc_status ngc_cache_save_sorted(const ngc_cache *cache, const void **places, size_t n_places,
-                                 ngc_cursor *cursor, uint8_t *buffer, size_t capacity_bytes,
-                                 size_t *n_written);
+/* The same, n-grams ascending: shorter ones first, then by token. They are sorted first, in slices of
+ * some n_grams; *done is 1 after the last. The cache is borrowed; once it has changed: NGC_CHANGED.
+ * Cost: 16 to 48 bytes an n-gram while it sorts. */
+typedef struct ngc_sorter ngc_sorter;
+
+ngc_status ngc_sorter_begin(const ngc_cache *cache, ngc_sorter **out);
+ngc_status ngc_sorter_step(ngc_sorter *sorter, size_t n_grams, int32_t *done);
+ngc_status ngc_sorter_save(ngc_sorter *sorter, uint8_t *buffer, size_t capacity_bytes,
+                           size_t *n_written);
+void ngc_sorter_free(ngc_sorter *sorter);
 
 /* ---- counting a big corpus -------------------------------------------------------------------
  *
@@ -685,8 +705,17 @@ typedef struct ngc_table_facts {
     int32_t longest_tokens[4]; /* the n-gram that takes the longest */
 } ngc_table_facts;
 
-/* Cost: a walk and a sort; 8 bytes an n-gram while it runs. NGC_UNSUPPORTED as above. */
+/* Cost: a walk and a sort; 16 bytes an n-gram while it runs. NGC_UNSUPPORTED as above. */
 ngc_status ngc_cache_table_facts(const ngc_cache *cache, ngc_table_facts *facts);
+
+/* The same in slices of some n_grams; *done is 1 after the last, and the facts are whole then. The
+ * cache is borrowed; once it has changed: NGC_CHANGED. */
+typedef struct ngc_measuring ngc_measuring;
+
+ngc_status ngc_measuring_begin(const ngc_cache *cache, ngc_measuring **out);
+ngc_status ngc_measuring_step(ngc_measuring *measuring, size_t n_grams, ngc_table_facts *facts,
+                              int32_t *done);
+void ngc_measuring_free(ngc_measuring *measuring);
 
 /* What a search compares, in order, in pairs (token, count, token, count, ...) that ascend by
  * token; *count is the token's, 0 if it is absent. */

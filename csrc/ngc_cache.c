@@ -184,10 +184,29 @@ ngc_status ngc_cache_memory(const ngc_cache *cache, ngc_memory *memory)
     return NGC_OK;
 }
 
+ngc_status ngc_cache_validate_slice(const ngc_cache *cache, ngc_checking *checking,
+                                    size_t n_grams, const char **reason)
+{
+    *reason = NULL;
+    bool begins = checking->phase == 0 && checking->n_passed == 0;
+    checking->changes = begins ? cache->changes : checking->changes;
+    if (checking->changes != cache->changes) {
+        return NGC_CHANGED;
+    }
+    if (!checking->done) {
+        *reason = cache->operations->check_slice(cache, checking, n_grams == 0 ? 1 : n_grams);
+    }
+    return *reason == NULL ? NGC_OK : NGC_BAD_RECORD;
+}
+
 ngc_status ngc_cache_validate(const ngc_cache *cache, const char **reason)
 {
-    *reason = cache->operations->broken(cache);
-    return *reason == NULL ? NGC_OK : NGC_BAD_RECORD;
+    ngc_checking checking = {0};
+    ngc_status status = NGC_OK;
+    while (status == NGC_OK && !checking.done) {
+        status = ngc_cache_validate_slice(cache, &checking, SIZE_MAX, reason);
+    }
+    return status;
 }
 
 void ngc_cache_fail_allocation(ngc_cache *cache, int64_t nth)

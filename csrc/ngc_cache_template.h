@@ -12,11 +12,6 @@ typedef struct CACHE_T {
     int64_t n_followers;
 } CACHE_T;
 
-/* for (each entry of a table) */
-#define C_EACH(e, table)                                                                           \
-    (T(cursor) at_##e = T(first)(table); (e = T(entry)(table, at_##e)) != NULL;                    \
-     at_##e = T(next)(table, at_##e))
-
 static void C(destroy)(ngc_cache *cache)
 {
     CACHE_T *self = (CACHE_T *)cache;
@@ -368,17 +363,23 @@ static int C(compare_entries)(const void *a, const void *b)
     return ngc_key_compare(&(*(const ENTRY_T *const *)a)->key, &(*(const ENTRY_T *const *)b)->key);
 }
 
-/* Its entries, ascending by key; `places` has room for all. */
-static ngc_status C(sort)(const ngc_cache *cache, const void **places)
+/* Where the next entries stand. */
+static size_t C(gather_items)(const ngc_cache *cache, ngc_cursor *cursor, void *items,
+                              size_t capacity, size_t n_grams, bool *last)
 {
     const TABLE_T *table = &((const CACHE_T *)cache)->table;
+    const ENTRY_T **places = items;
+    T(cursor) at = T(resume)(table, cursor);
     size_t n = 0;
     const ENTRY_T *entry;
-    for C_EACH(entry, table) {
+    for (; n < n_grams && n < capacity && (entry = T(entry)(table, at)) != NULL;
+         at = T(next)(table, at)) {
         places[n++] = entry;
     }
-    qsort(places, n, sizeof *places, C(compare_entries));
-    return NGC_OK;
+    *last = T(entry)(table, at) == NULL;
+    cursor->n_done += (int64_t)n;
+    T(suspend)(cursor, at);
+    return n;
 }
 
 static ngc_status C(save_sorted)(const ngc_cache *cache, const void *const *places,
@@ -455,18 +456,37 @@ static void C(walk)(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_facts 
     *n_written = i;
 }
 
-static const char *C(broken)(const ngc_cache *cache)
+/* First the table, then what stands in it. */
+static const char *C(check_slice)(const ngc_cache *cache, ngc_checking *checking, size_t n_grams)
 {
-    const TABLE_T *table = &((const CACHE_T *)cache)->table;
-    const char *reason = T(broken)(table);
-    const ENTRY_T *entry;
-    for C_EACH(entry, table) {
-        if (reason == NULL) {
-            reason = F(broken)(&entry->followers);
-        }
-        if (entry->followers.length == 0) {
-            reason = "an n-gram has no followers";
-        }
+    const CACHE_T *self = (const CACHE_T *)cache;
+    ngc_cursor cursor = {.at = checking->at, .n_done = checking->n_passed};
+    if (checking->phase == 0) {
+        bool last = false;
+        const char *reason = T(check_slice)(&self->table, &cursor, &checking->n_used, n_grams, &last);
+        checking->at = last ? NULL : cursor.at;
+        checking->n_passed = last ? 0 : cursor.n_done;
+        checking->phase = last;
+        return reason;
     }
-    return reason;
+    T(cursor) at = T(resume)(&self->table, &cursor);
+    const ENTRY_T *entry;
+    for (size_t n = 0; n < n_grams && (entry = T(entry)(&self->table, at)) != NULL;
+         at = T(next)(&self->table, at), cursor.n_done++) {
+        const char *reason = F(broken)(&entry->followers);
+        if (reason != NULL || entry->followers.length == 0) {
+            return reason != NULL ? reason : "an n-gram has no followers";
+        }
+        checking->n_grams_by_n[ngc_key_length(&entry->key) - 1]++;
+        checking->n_followers += (int64_t)entry->followers.length;
+        n += 1 + (size_t)entry->followers.length;
+    }
+    checking->n_passed = cursor.n_done;
+    T(suspend)(&cursor, at);
+    checking->at = cursor.at;
+    checking->done = T(entry)(&self->table, at) == NULL;
+    bool counted = memcmp(checking->n_grams_by_n, self->n_grams_by_n,
+                          sizeof self->n_grams_by_n) == 0 &&
+                   checking->n_followers == self->n_followers;
+    return !checking->done || counted ? NULL : "the kept number of n-grams or followers is wrong";
 }

@@ -144,31 +144,6 @@ ngc_status ngc_cache_save_legacy(const ngc_cache *cache, ngc_cursor *cursor, uin
     return status;
 }
 
-ngc_status ngc_cache_sort(const ngc_cache *cache, const void **places, ngc_cursor *cursor)
-{
-    if (cache->operations->sort == NULL) {
-        return NGC_UNSUPPORTED;
-    }
-    memset(cursor, 0, sizeof *cursor);
-    cursor->changes = cache->changes;
-    return cache->operations->sort(cache, places);
-}
-
-ngc_status ngc_cache_save_sorted(const ngc_cache *cache, const void **places, size_t n_places,
-                                 ngc_cursor *cursor, uint8_t *buffer, size_t capacity_bytes,
-                                 size_t *n_written)
-{
-    *n_written = 0;
-    if (cache->operations->save_sorted == NULL) {
-        return NGC_UNSUPPORTED;
-    }
-    if (cursor->changes != cache->changes) {
-        return NGC_CHANGED;
-    }
-    return cache->operations->save_sorted(cache, places, n_places, cursor, buffer, capacity_bytes,
-                                          n_written);
-}
-
 /* ---- what a file's bytes mean (views of the inside) ---- */
 
 typedef struct span_list {

@@ -72,52 +72,6 @@ ngc_status ngc_cache_table_around(const ngc_cache *cache, const int32_t *ngram, 
     return end(&recording, n_touches);
 }
 
-static int compare_hashes(const void *a, const void *b)
-{
-    uint64_t left = *(const uint64_t *)a;
-    uint64_t right = *(const uint64_t *)b;
-    return (left > right) - (left < right);
-}
-
-/* Of sorted hashes: how many stand next to an equal one, and the longest run of one. */
-static void count_sharing(const uint64_t *hashes, size_t n, ngc_table_facts *facts)
-{
-    for (size_t start = 0, end; start < n; start = end) {
-        for (end = start + 1; end < n && hashes[end] == hashes[start];) {
-            end++;
-        }
-        int64_t run = (int64_t)(end - start);
-        facts->n_sharing += run > 1 ? run : 0;
-        if (run > facts->most_sharing) {
-            facts->most_sharing = run;
-            facts->shared_hash = hashes[start];
-        }
-    }
-}
-
-ngc_status ngc_cache_table_facts(const ngc_cache *cache, ngc_table_facts *facts)
-{
-    memset(facts, 0, sizeof *facts);
-    if (inside_of(cache)->measure == NULL) {
-        return NGC_UNSUPPORTED;
-    }
-    ngc_cache_facts cache_facts;
-    ngc_cache_facts_of(cache, &cache_facts);
-    size_t n = (size_t)cache_facts.n_grams;
-    uint64_t *hashes = malloc((n + 1) * sizeof *hashes);
-    if (hashes == NULL) {
-        return NGC_NO_MEMORY;
-    }
-    size_t ends[NGC_N_MAX], start = 0;
-    size_t n_tables = inside_of(cache)->measure(cache, facts, hashes, ends);
-    for (size_t i = 0; i < n_tables; start = ends[i++]) {
-        qsort(hashes + start, ends[i] - start, sizeof *hashes, compare_hashes);
-        count_sharing(hashes + start, ends[i] - start, facts);
-    }
-    free(hashes);
-    return NGC_OK;
-}
-
 /* ---- searches ---- */
 
 ngc_status ngc_search_path(const int32_t *pairs, size_t length, int32_t token, int32_t search,

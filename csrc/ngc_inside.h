@@ -7,6 +7,25 @@
 #define NGC_INSIDE_H
 
 #include "ngc_internal.h"
+#include "ngc_sorting.h"
+
+/* How far a table's measuring has come. A cache may have several tables: one after the other. */
+struct ngc_measuring {
+    const ngc_cache *cache;
+    uint64_t changes; /* that the cache had seen at first */
+    ngc_table_facts facts;
+    ngc_sorting sorting; /* the hashes of the table at hand */
+    size_t n_hashes;
+    int32_t table; /* its number */
+    bool measured;
+    bool done;
+    /* For the cache's kind; zeroed for each table. */
+    const void *at;
+    size_t place;
+    size_t bucket;
+    size_t in_chain;
+    size_t n_used;
+};
 
 /* What a kind of cache can tell; what is NULL it does not have. */
 typedef struct ngc_inside_operations {
@@ -14,10 +33,9 @@ typedef struct ngc_inside_operations {
     void (*around)(const ngc_cache *cache, const ngc_key *key, size_t n_before, size_t n_after,
                    ngc_around *around, ngc_place *places, size_t capacity,
                    ngc_recorder *recorder);
-    /* `hashes` has room for every n-gram's, as many as `facts` of the cache says there are. Says how
-     * many tables there are, and where in it the hashes of each end. */
-    size_t (*measure)(const ngc_cache *cache, ngc_table_facts *facts, uint64_t *hashes,
-                      size_t *ends);
+    /* A slice of measuring a table; `last` after its last. There are n_tables. */
+    void (*measure_slice)(ngc_measuring *measuring, size_t n_grams, bool *last);
+    int32_t n_tables;
     /* The count of a token among the followers of a key, 0 if it is absent. */
     int32_t (*search)(const ngc_cache *cache, const ngc_key *key, int32_t token, int32_t search,
                       size_t *length, ngc_recorder *recorder);
@@ -66,10 +84,12 @@ static inline ngc_line_window ngc_line_window_of(size_t home, size_t n_visited, 
                              wanted < n_lines ? wanted : n_lines};
 }
 
-/* One more n-gram, for which a look-up visits so many nodes or slots. */
-static inline void ngc_table_facts_add(ngc_table_facts *facts, const ngc_key *key,
-                                       size_t n_visited)
+/* One more n-gram, for which a look-up visits so many nodes or slots, and its hash. */
+static inline void ngc_measuring_add(ngc_measuring *measuring, const ngc_key *key, uint64_t hash,
+                                     size_t n_visited)
 {
+    ngc_table_facts *facts = &measuring->facts;
+    ((uint64_t *)(void *)measuring->sorting.items)[measuring->n_hashes++] = hash;
     facts->n_grams++;
     facts->sum_visited += (int64_t)n_visited;
     if ((int64_t)n_visited > facts->longest) {

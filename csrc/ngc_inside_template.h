@@ -15,14 +15,11 @@ static void C(around)(const ngc_cache *cache, const ngc_key *key, size_t n_befor
     T(around)(table, key, n_before, n_after, around, places, capacity);
 }
 
-static size_t C(measure)(const ngc_cache *cache, ngc_table_facts *facts, uint64_t *hashes,
-                         size_t *ends)
+static void C(measure_slice)(ngc_measuring *measuring, size_t n_grams, bool *last)
 {
-    const TABLE_T *table = &((const CACHE_T *)cache)->table;
-    facts->n_buckets = (int64_t)T(n_buckets)(table);
-    T(measure)(table, facts, hashes);
-    ends[0] = (size_t)facts->n_grams;
-    return 1;
+    const TABLE_T *table = &((const CACHE_T *)measuring->cache)->table;
+    measuring->facts.n_buckets = (int64_t)T(n_buckets)(table);
+    *last = T(measure_slice)(table, measuring, n_grams);
 }
 
 static int32_t C(search)(const ngc_cache *cache, const ngc_key *key, int32_t token,
@@ -40,6 +37,7 @@ static int32_t C(search)(const ngc_cache *cache, const ngc_key *key, int32_t tok
 
 static const ngc_inside_operations C(inside) = {
     .around = C(around),
-    .measure = C(measure),
+    .measure_slice = C(measure_slice),
+    .n_tables = 1,
     .search = C(search),
 };

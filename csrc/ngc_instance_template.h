@@ -80,9 +80,11 @@ static const ngc_cache_operations C(operations) = {
     .facts = C(facts),
     .walk = C(walk),
     .save = C(save),
-    .sort = C(sort),
+    .sorted_item_bytes = sizeof(ENTRY_T *),
+    .compare_items = C(compare_entries),
+    .gather_items = C(gather_items),
     .save_sorted = C(save_sorted),
-    .broken = C(broken),
+    .check_slice = C(check_slice),
     .inside = &C(inside),
     .pick = {C(same_pick), C(constmap_pick), C(ngc_pick)},
     .pick_recorded = {C(same_pick_recorded), C(constmap_pick_recorded), C(ngc_pick_recorded)},
@@ -104,5 +106,3 @@ ngc_status NGC_PASTE(ngc_, NGC_PAIR(OUTER, FOLLOWERS), _, new)(const ngc_toggles
     *out = &self->head;
     return NGC_OK;
 }
-
-#undef C_EACH

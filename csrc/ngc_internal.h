@@ -59,11 +59,17 @@ typedef struct ngc_cache_operations {
                  size_t capacity, size_t *n_written);
     ngc_status (*save)(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *buffer,
                        size_t capacity_bytes, size_t *n_written);
-    ngc_status (*sort)(const ngc_cache *cache, const void **places);
+    /* What is sorted to save n-grams ascending: items that begin with a place; 0: it is not sorted.
+     * Gathering goes over some n_grams more, and writes an item for each, at most `capacity`. */
+    size_t sorted_item_bytes;
+    int (*compare_items)(const void *a, const void *b);
+    size_t (*gather_items)(const ngc_cache *cache, ngc_cursor *cursor, void *items,
+                           size_t capacity, size_t n_grams, bool *last);
     ngc_status (*save_sorted)(const ngc_cache *cache, const void *const *places, size_t n_places,
                               ngc_cursor *cursor, uint8_t *buffer, size_t capacity_bytes,
                               size_t *n_written);
-    const char *(*broken)(const ngc_cache *cache);
+    /* A slice of checking every invariant: what is broken, or NULL; sets checking->done. */
+    const char *(*check_slice)(const ngc_cache *cache, ngc_checking *checking, size_t n_grams);
     const struct ngc_inside_operations *inside; /* ngc_inside.h; NULL: nothing to look at */
     /* The rule over context and dynamic caches of this kind, by NGC_STATIC_... */
     ngc_status (*pick[NGC_STATIC_KINDS])(const ngc_view *view, const int32_t *text,

@@ -257,40 +257,49 @@ static inline void T(around)(const TABLE_T *table, const ngc_key *key, size_t n_
     }
 }
 
-/* Every n-gram's full hash, and how far a look-up goes for it. */
-static inline void T(measure)(const TABLE_T *table, ngc_table_facts *facts, uint64_t *hashes)
+/* A slice of every n-gram's full hash, and how far a look-up goes for it; true after the last. */
+static inline bool T(measure_slice)(const TABLE_T *table, ngc_measuring *measuring, size_t n_grams)
 {
-    size_t n_used = 0, bucket = 0, in_chain = 0, i = 0;
-    for (const ENTRY_T *entry = table->head; entry != NULL; entry = entry->next) {
+    const ENTRY_T *entry = measuring->place == 0 ? table->head : measuring->at;
+    for (; n_grams > 0 && entry != NULL; n_grams--, entry = entry->next) {
         size_t here = (size_t)(entry->hash % table->n_buckets);
-        bool starts = i == 0 || here != bucket;
-        n_used += starts;
-        in_chain = starts ? 1 : in_chain + 1;
-        bucket = here;
-        ngc_table_facts_add(facts, &entry->key, in_chain);
-        hashes[i++] = entry->hash;
+        bool starts = measuring->place++ == 0 || here != measuring->bucket;
+        measuring->n_used += starts;
+        measuring->in_chain = starts ? 1 : measuring->in_chain + 1;
+        measuring->bucket = here;
+        ngc_measuring_add(measuring, &entry->key, entry->hash, measuring->in_chain);
     }
-    facts->n_empty = (int64_t)(table->n_buckets - n_used);
+    measuring->at = entry;
+    measuring->facts.n_empty = (int64_t)(table->n_buckets - measuring->n_used);
+    return entry == NULL;
 }
 
-static inline const char *T(broken)(const TABLE_T *table)
+/* A slice of checking the table: cursor->at is the last n-gram that was checked. */
+static inline const char *T(check_slice)(const TABLE_T *table, ngc_cursor *cursor, int64_t *n_used,
+                                         size_t n_grams, bool *last)
 {
-    size_t length = 0;
-    size_t bucket = 0;
-    for (ENTRY_T *const *link = &table->head; *link != NULL; link = &(*link)->next) {
+    (void)n_used;
+    const ENTRY_T *before = cursor->at;
+    ENTRY_T *const *link = before == NULL ? &table->head : (ENTRY_T *const *)&before->next;
+    size_t bucket = before == NULL ? 0 : (size_t)(before->hash % table->n_buckets);
+    for (; n_grams > 0 && *link != NULL; n_grams--, link = &(*link)->next) {
         const ENTRY_T *entry = *link;
         if (entry->hash != ngc_hash_key(&entry->key, table->hash)) {
             return "an n-gram carries a wrong hash";
         }
         size_t here = (size_t)(entry->hash % table->n_buckets);
-        if ((length == 0 || here != bucket) && (const void *)table->buckets[here] != link) {
+        if ((cursor->n_done == 0 || here != bucket) &&
+            (const void *)table->buckets[here] != link) {
             return "a bucket does not start where its first n-gram stands";
         }
         if (T(find)(table, &entry->key, NULL) != entry) {
             return "an n-gram is not found where it stands, or stands twice";
         }
         bucket = here;
-        length++;
+        cursor->at = entry;
+        cursor->n_done++;
     }
-    return length == table->length ? NULL : "the number of n-grams is wrong";
+    *last = *link == NULL;
+    return !*last || (size_t)cursor->n_done == table->length ? NULL
+                                                             : "the number of n-grams is wrong";
 }

@@ -398,51 +398,60 @@ static inline void T(around)(const TABLE_T *table, const ngc_key *key, size_t n_
     }
 }
 
-/* Every n-gram's full hash, and how far a look-up goes for it. */
-static inline void T(measure)(const TABLE_T *table, ngc_table_facts *facts, uint64_t *hashes)
+/* A slice of every n-gram's full hash, and how far a look-up goes for it; true after the last. */
+static inline bool T(measure_slice)(const TABLE_T *table, ngc_measuring *measuring, size_t n_slots)
 {
-    size_t i = 0;
-    for (size_t at = 0; at < table->n_slots; at++) {
-        ngc_place place = T(place_at)(table, at);
+    for (; n_slots > 0 && measuring->place < table->n_slots; n_slots--, measuring->place++) {
+        ngc_place place = T(place_at)(table, measuring->place);
         if (place.distance < 0) {
-            facts->n_empty++;
+            measuring->facts.n_empty++;
             continue;
         }
         ngc_key key;
         memcpy(key.tokens, place.tokens, sizeof key.tokens);
-        ngc_table_facts_add(facts, &key, (size_t)place.distance + 1);
-        hashes[i++] = place.hash;
+        ngc_measuring_add(measuring, &key, place.hash, (size_t)place.distance + 1);
     }
+    return measuring->place == table->n_slots;
 }
 
-static inline const char *T(broken)(const TABLE_T *table)
+static inline const char *T(check_slot)(const TABLE_T *table, size_t at, int64_t *n_used)
 {
-    size_t used = 0;
-    for (size_t at = 0; at < table->n_slots; at++) {
-        uint32_t mark = table->slots[at].distance_and_fingerprint;
-        if (mark == 0) {
+    uint32_t mark = table->slots[at].distance_and_fingerprint;
+    if (mark == 0) {
+        return NULL;
+    }
+    ++*n_used;
+    if (table->slots[at].entry >= table->length) {
+        return "a slot names an entry that does not exist";
+    }
+    uint32_t before = table->slots[(at + table->n_slots - 1) & (table->n_slots - 1)]
+                          .distance_and_fingerprint;
+    return (mark >> 8) > (before >> 8) + 1
+               ? "a slot stands farther from home than the one before it allows"
+               : NULL;
+}
+
+/* A slice of checking the table: first all slots, then all entries. */
+static inline const char *T(check_slice)(const TABLE_T *table, ngc_cursor *cursor, int64_t *n_used,
+                                         size_t n_grams, bool *last)
+{
+    size_t end = table->n_slots + table->length;
+    for (; n_grams > 0 && (size_t)cursor->n_done < end; n_grams--, cursor->n_done++) {
+        size_t at = (size_t)cursor->n_done;
+        if (at < table->n_slots) {
+            const char *reason = T(check_slot)(table, at, n_used);
+            if (reason != NULL) {
+                return reason;
+            }
             continue;
         }
-        used++;
-        if (table->slots[at].entry >= table->length) {
-            return "a slot names an entry that does not exist";
-        }
-        uint32_t before = table->slots[(at + table->n_slots - 1) & (table->n_slots - 1)]
-                              .distance_and_fingerprint;
-        if ((mark >> 8) > (before >> 8) + 1) {
-            return "a slot stands farther from home than the one before it allows";
-        }
-    }
-    if (used != table->length) {
-        return "the number of n-grams is wrong";
-    }
-    for (size_t i = 0; i < table->length; i++) {
-        const ENTRY_T *entry = T(entry_at)(table, i);
+        const ENTRY_T *entry = T(entry_at)(table, at - table->n_slots);
         if (T(find)(table, &entry->key, NULL) != entry) {
             return "an n-gram is not found where it stands, or stands twice";
         }
     }
-    return NULL;
+    *last = (size_t)cursor->n_done == end;
+    return !*last || (size_t)*n_used == table->length ? NULL : "the number of n-grams is wrong";
 }
 
 #undef T_SEGMENT_BITS

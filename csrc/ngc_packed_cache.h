@@ -50,7 +50,6 @@ ngc_status ngc_packed_wrap(const ngc_toggles *toggles, const uint8_t *bytes, siz
 void ngc_packed_around(const ngc_cache *cache, const ngc_key *key, size_t n_before, size_t n_after,
                        ngc_around *around, ngc_place *places, size_t capacity,
                        ngc_recorder *recorder);
-size_t ngc_packed_measure(const ngc_cache *cache, ngc_table_facts *facts, uint64_t *hashes,
-                          size_t *ends);
+void ngc_packed_measure_slice(ngc_measuring *measuring, size_t n_slots, bool *last);
 
 #endif

@@ -351,25 +351,23 @@ void ngc_packed_around(const ngc_cache *cache, const ngc_key *key, size_t n_befo
     }
 }
 
-size_t ngc_packed_measure(const ngc_cache *cache, ngc_table_facts *facts, uint64_t *hashes,
-                          size_t *ends)
+void ngc_packed_measure_slice(ngc_measuring *measuring, size_t n_slots, bool *last)
 {
-    const packed_cache *self = (const packed_cache *)cache;
-    uint64_t n_records = self->n_lines * packed_records_a_line(&self->file.layout);
+    const packed_cache *self = (const packed_cache *)measuring->cache;
+    ngc_table_facts *facts = &measuring->facts;
+    size_t n_records = (size_t)(self->n_lines * packed_records_a_line(&self->file.layout));
     facts->n_buckets = (int64_t)n_records;
-    for (uint64_t number = 0; number < n_records; number++) {
+    for (; n_slots > 0 && measuring->place < n_records; n_slots--, measuring->place++) {
         bool damaged;
-        ngc_place place = place_at(self, number, &damaged);
+        ngc_place place = place_at(self, measuring->place, &damaged);
         if (place.distance < 0) {
             facts->n_empty += !damaged;
             continue;
         }
         if ((uint64_t)facts->n_grams < self->file.n_grams) { /* a damaged file may have more */
             ngc_key key = ngc_key_of(place.tokens, 2);
-            hashes[facts->n_grams] = place.hash;
-            ngc_table_facts_add(facts, &key, (size_t)place.distance + 1);
+            ngc_measuring_add(measuring, &key, place.hash, (size_t)place.distance + 1);
         }
     }
-    ends[0] = (size_t)facts->n_grams;
-    return 1;
+    *last = measuring->place == n_records;
 }

@@ -233,8 +233,7 @@ void ngc_places_facts(const ngc_cache *cache, ngc_cache_facts *facts);
 void ngc_places_around(const ngc_cache *cache, const ngc_key *key, size_t n_before, size_t n_after,
                        ngc_around *around, ngc_place *places, size_t capacity,
                        ngc_recorder *recorder);
-size_t ngc_places_measure(const ngc_cache *cache, ngc_table_facts *facts, uint64_t *hashes,
-                          size_t *ends);
+void ngc_places_measure_slice(ngc_measuring *measuring, size_t n_slots, bool *last);
 
 /* ---- loading, walking, saving, checking (ngc_places_files.c) ---- */
 
@@ -244,10 +243,19 @@ void ngc_places_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_facts
                      size_t capacity, size_t *n_written);
 ngc_status ngc_places_save(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *buffer,
                            size_t capacity_bytes, size_t *n_written);
-ngc_status ngc_places_sort(const ngc_cache *cache, const void **places);
+/* What is sorted: a slot alone does not say its n. */
+typedef struct places_sorted {
+    uintptr_t number;
+    ngc_key key;
+} places_sorted;
+
+int ngc_places_compare(const void *a, const void *b);
+size_t ngc_places_gather(const ngc_cache *cache, ngc_cursor *cursor, void *items,
+                         size_t capacity, size_t n_grams, bool *last);
 ngc_status ngc_places_save_sorted(const ngc_cache *cache, const void *const *places,
                                   size_t n_places, ngc_cursor *cursor, uint8_t *buffer,
                                   size_t capacity_bytes, size_t *n_written);
-const char *ngc_places_broken(const ngc_cache *cache);
+const char *ngc_places_check_slice(const ngc_cache *cache, ngc_checking *checking,
+                                   size_t n_grams);
 
 #endif

@@ -94,11 +94,11 @@ static const places_slot *slot_at(const places_cache *self, size_t number, int32
     return slot != NULL && places_place(*slot) == place ? slot : NULL;
 }
 
-/* The number of the first n-gram from one number on, and its slot; NULL if there is none. */
-static size_t next_used(const places_cache *self, size_t number, const places_slot **slot,
-                        int32_t *n)
+/* The number of the first n-gram from one number on and before another, and its slot; NULL if there
+ * is none. */
+static size_t next_before(const places_cache *self, size_t number, size_t end,
+                          const places_slot **slot, int32_t *n)
 {
-    size_t end = self->length_tokens * SIZES;
     for (*slot = NULL; number < end; number++) {
         *slot = slot_at(self, number, n);
         if (*slot != NULL) {
@@ -106,6 +106,19 @@ static size_t next_used(const places_cache *self, size_t number, const places_sl
         }
     }
     return number;
+}
+
+static size_t next_used(const places_cache *self, size_t number, const places_slot **slot,
+                        int32_t *n)
+{
+    return next_before(self, number, self->length_tokens * SIZES, slot, n);
+}
+
+/* Where a slice ends that goes over some n numbers. */
+static size_t slice_end(const places_cache *self, size_t number, size_t n)
+{
+    size_t end = self->length_tokens * SIZES;
+    return end - number < n ? end : number + n;
 }
 
 /* A walk that has passed nothing has not begun: what is counted before it goes on it will see. */
@@ -186,44 +199,30 @@ ngc_status ngc_places_save(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *
 
 /* ---- ascending ---- */
 
-typedef struct sorted_key {
-    ngc_key key;
-    size_t number;
-} sorted_key;
-
-static int compare(const void *a, const void *b)
+int ngc_places_compare(const void *a, const void *b)
 {
-    return ngc_key_compare(&((const sorted_key *)a)->key, &((const sorted_key *)b)->key);
+    return ngc_key_compare(&((const places_sorted *)a)->key, &((const places_sorted *)b)->key);
 }
 
-/* What is sorted are numbers: a slot alone does not say its n. */
-ngc_status ngc_places_sort(const ngc_cache *cache, const void **places)
+size_t ngc_places_gather(const ngc_cache *cache, ngc_cursor *cursor, void *items,
+                         size_t capacity, size_t n_grams, bool *last)
 {
     const places_cache *self = (const places_cache *)cache;
-    size_t n_grams = 0;
-    for (int i = 0; i < NGC_N_MAX; i++) {
-        n_grams += self->tables[i].length;
+    places_sorted *out = items;
+    size_t number = (size_t)(uintptr_t)cursor->at, n_written = 0;
+    size_t end = slice_end(self, number, n_grams);
+    while (number < end && n_written < capacity) {
+        const places_slot *slot;
+        int32_t n;
+        number = next_before(self, number, end, &slot, &n);
+        if (slot != NULL) {
+            ngc_key key = ngc_key_of(self->text + places_place(*slot) - n, n);
+            out[n_written++] = (places_sorted){number++, key};
+        }
     }
-    if (n_grams == 0) {
-        return NGC_OK;
-    }
-    sorted_key *keys = malloc(n_grams * sizeof *keys);
-    if (keys == NULL) {
-        return NGC_NO_MEMORY;
-    }
-    const places_slot *slot;
-    int32_t n = 0;
-    size_t number = next_used(self, 0, &slot, &n);
-    for (size_t i = 0; i < n_grams; i++) {
-        keys[i] = (sorted_key){ngc_key_of(self->text + places_place(*slot) - n, n), number};
-        number = next_used(self, number + 1, &slot, &n);
-    }
-    qsort(keys, n_grams, sizeof *keys, compare);
-    for (size_t i = 0; i < n_grams; i++) {
-        places[i] = (const void *)(uintptr_t)keys[i].number;
-    }
-    free(keys);
-    return NGC_OK;
+    cursor->at = (const void *)(uintptr_t)number;
+    *last = n_written == capacity || number == self->length_tokens * SIZES;
+    return n_written;
 }
 
 ngc_status ngc_places_save_sorted(const ngc_cache *cache, const void *const *places,
@@ -286,34 +285,50 @@ static const char *broken_followers(const places_cache *self, const places_slot 
     return NULL;
 }
 
-const char *ngc_places_broken(const ngc_cache *cache)
+static const char *broken_ngram(const places_cache *self, const places_slot *slot, int32_t n)
+{
+    const char *reason = broken_followers(self, slot);
+    if (reason != NULL) {
+        return reason;
+    }
+    const places_table *table = &self->tables[n - 1];
+    uint64_t hash =
+        ngc_hash_run(self->text + places_place(*slot), (size_t)n, self->head.toggles.hash);
+    if (table->filter != NULL && ngc_outlook_may_pass(places_outlook(*slot), PLACES_FILTERED) &&
+        !ngc_bloom_has(table->filter[ngc_bloom_word(table->filter_words, hash)], hash)) {
+        return "an n-gram that may pass is not in the filter";
+    }
+    return NULL;
+}
+
+const char *ngc_places_check_slice(const ngc_cache *cache, ngc_checking *checking, size_t n_grams)
 {
     const places_cache *self = (const places_cache *)cache;
-    size_t n_grams[NGC_N_MAX] = {0};
-    int64_t n_followers = 0;
-    const places_slot *slot;
-    int32_t n = 0;
-    for (size_t number = next_used(self, 0, &slot, &n); slot != NULL;
-         number = next_used(self, number + 1, &slot, &n)) {
-        n_grams[n - 1]++;
-        const char *reason = broken_followers(self, slot);
-        if (reason != NULL) {
-            return reason;
+    size_t number = (size_t)checking->n_passed;
+    size_t end = slice_end(self, number, n_grams);
+    while (number < end) {
+        const places_slot *slot;
+        int32_t n;
+        number = next_before(self, number, end, &slot, &n);
+        if (slot != NULL) {
+            const char *reason = broken_ngram(self, slot, n);
+            if (reason != NULL) {
+                return reason;
+            }
+            checking->n_grams_by_n[n - 1]++;
+            checking->n_followers += (int64_t)places_view(self, slot, NULL).length;
+            number++;
         }
-        const places_table *table = &self->tables[n - 1];
-        uint64_t hash = ngc_hash_run(self->text + places_place(*slot), (size_t)n,
-                                     self->head.toggles.hash);
-        if (table->filter != NULL &&
-            ngc_outlook_may_pass(places_outlook(*slot), PLACES_FILTERED) &&
-            !ngc_bloom_has(table->filter[ngc_bloom_word(table->filter_words, hash)], hash)) {
-            return "an n-gram that may pass is not in the filter";
-        }
-        n_followers += (int64_t)places_view(self, slot, NULL).length;
     }
+    checking->n_passed = (int64_t)number;
+    if (number < self->length_tokens * SIZES) {
+        return NULL;
+    }
+    checking->done = true;
     for (int i = 0; i < NGC_N_MAX; i++) {
-        if (n_grams[i] != self->tables[i].length) {
+        if (checking->n_grams_by_n[i] != (int64_t)self->tables[i].length) {
             return "an n-gram is not found where it stands, or stands twice";
         }
     }
-    return n_followers == self->n_followers ? NULL : "the number of followers is wrong";
+    return checking->n_followers == self->n_followers ? NULL : "the number of followers is wrong";
 }

@@ -56,24 +56,22 @@ void ngc_places_around(const ngc_cache *cache, const ngc_key *key, size_t n_befo
     }
 }
 
-size_t ngc_places_measure(const ngc_cache *cache, ngc_table_facts *facts, uint64_t *hashes,
-                          size_t *ends)
+void ngc_places_measure_slice(ngc_measuring *measuring, size_t n_slots, bool *last)
 {
-    const places_cache *self = (const places_cache *)cache;
-    for (int32_t n = 1; n <= NGC_N_MAX; n++) {
-        size_t n_slots = self->tables[n - 1].n_lines * PLACES_SLOTS;
-        facts->n_buckets += (int64_t)n_slots;
-        for (size_t number = 0; number < n_slots; number++) {
-            ngc_place place = place_at(self, n, number);
-            if (place.distance < 0) {
-                facts->n_empty++;
-                continue;
-            }
-            ngc_key key = ngc_key_of(place.tokens, n);
-            hashes[facts->n_grams] = place.hash;
-            ngc_table_facts_add(facts, &key, (size_t)place.distance + 1);
-        }
-        ends[n - 1] = (size_t)facts->n_grams;
+    const places_cache *self = (const places_cache *)measuring->cache;
+    int32_t n = measuring->table + 1;
+    size_t end = self->tables[n - 1].n_lines * PLACES_SLOTS;
+    if (measuring->place == 0) {
+        measuring->facts.n_buckets += (int64_t)end;
     }
-    return NGC_N_MAX;
+    for (; n_slots > 0 && measuring->place < end; n_slots--, measuring->place++) {
+        ngc_place place = place_at(self, n, measuring->place);
+        if (place.distance < 0) {
+            measuring->facts.n_empty++;
+            continue;
+        }
+        ngc_key key = ngc_key_of(place.tokens, n);
+        ngc_measuring_add(measuring, &key, place.hash, (size_t)place.distance + 1);
+    }
+    *last = measuring->place == end;
 }

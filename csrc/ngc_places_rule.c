@@ -122,7 +122,8 @@ static int32_t search(const ngc_cache *cache, const ngc_key *key, int32_t token,
 
 static const ngc_inside_operations inside = {
     .around = ngc_places_around,
-    .measure = ngc_places_measure,
+    .measure_slice = ngc_places_measure_slice,
+    .n_tables = NGC_N_MAX,
     .search = search,
 };
 
@@ -138,9 +139,11 @@ const ngc_cache_operations ngc_places_operations = {
     .facts = ngc_places_facts,
     .walk = ngc_places_walk,
     .save = ngc_places_save,
-    .sort = ngc_places_sort,
+    .sorted_item_bytes = sizeof(places_sorted),
+    .compare_items = ngc_places_compare,
+    .gather_items = ngc_places_gather,
     .save_sorted = ngc_places_save_sorted,
-    .broken = ngc_places_broken,
+    .check_slice = ngc_places_check_slice,
     .inside = &inside,
     .pick = {C(same_pick), C(constmap_pick), C(ngc_pick)},
     .pick_recorded = {C(same_pick_recorded), C(constmap_pick_recorded), C(ngc_pick_recorded)},

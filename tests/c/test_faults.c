@@ -333,6 +333,24 @@ static ngc_status save_and_look(world *world)
     return status;
 }
 
+static ngc_status save_sorted(world *world)
+{
+    enum { ROOM = 100000 };
+    ngc_sorter *sorter;
+    ngc_status status = ngc_sorter_begin(world->cache, &sorter);
+    CHECK((status == NGC_OK) == (sorter != NULL));
+    for (int32_t done = 0; status == NGC_OK && !done;) {
+        status = ngc_sorter_step(sorter, 9, &done);
+    }
+    if (status == NGC_OK) {
+        free(world->file);
+        world->file = malloc(ROOM); /* of this file, which never fails */
+        CHECK_OK(ngc_sorter_save(sorter, world->file, ROOM, &world->file_bytes));
+    }
+    ngc_sorter_free(sorter);
+    return status;
+}
+
 static ngc_status make_drafter(world *world)
 {
     ngc_status status =
@@ -505,6 +523,7 @@ void test_no_memory_for_caches(void)
     check_scenario(prepare_full_caches, merge, false, 20);
     check_scenario(prepare_empty_and_file, load, true, 20);
     check_scenario(prepare_cache, save_and_look, false, 0);
+    check_scenario(prepare_cache, save_sorted, false, 2);
 }
 
 void test_no_memory_for_constmaps_and_counters(void)

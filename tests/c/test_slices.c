@@ -1,5 +1,6 @@
 /* test_slices.c - long work on a cache in slices: the same as in one go, and stopped anywhere. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "check.h"
 #include "fixtures.h"
@@ -172,4 +173,123 @@ void test_adding_refuses_what_it_cannot(void)
     ngc_adding_free(adding); /* half done: the cache can be freed, no more */
     ngc_adding_free(NULL);
     end(&work);
+}
+
+/* ---- looking over a whole cache ---- */
+
+void test_checks_in_slices_of_any_size(void)
+{
+    static const size_t sizes[] = {1, 6, 50, SIZE_MAX};
+    work work;
+    const char *reason;
+    begin(&work, false);
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
+        ngc_checking checking = {0};
+        int n_steps = 0;
+        for (; !checking.done; n_steps++) {
+            CHECK_OK(ngc_cache_validate_slice(work.cache, &checking, sizes[i], &reason));
+        }
+        CHECK(n_steps > 100 || sizes[i] > 1);
+        CHECK_OK(ngc_cache_validate_slice(work.cache, &checking, 1, &reason));
+    }
+    ngc_checking checking = {0};
+    CHECK_OK(ngc_cache_validate_slice(work.cache, &checking, 1, &reason));
+    CHECK_OK(ngc_cache_update(work.cache, work.text, 3, 1));
+    CHECK_EQUAL(ngc_cache_validate_slice(work.cache, &checking, 1, &reason), NGC_CHANGED);
+    end(&work);
+}
+
+static bool same_table_facts(const ngc_table_facts *a, const ngc_table_facts *b)
+{
+    return a->n_grams == b->n_grams && a->n_buckets == b->n_buckets && a->n_empty == b->n_empty &&
+           a->longest == b->longest && a->sum_visited == b->sum_visited &&
+           a->n_sharing == b->n_sharing && a->most_sharing == b->most_sharing &&
+           a->shared_hash == b->shared_hash && a->longest_tokens[0] == b->longest_tokens[0];
+}
+
+void test_tables_are_measured_in_slices_of_any_size(void)
+{
+    static const size_t sizes[] = {1, 6, 50};
+    ngc_table_facts wanted, facts;
+    work work;
+    begin(&work, false);
+    CHECK_OK(ngc_cache_table_facts(work.cache, &wanted));
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
+        ngc_measuring *measuring;
+        CHECK_OK(ngc_measuring_begin(work.cache, &measuring));
+        int32_t done = 0;
+        while (!done) {
+            CHECK_OK(ngc_measuring_step(measuring, sizes[i], &facts, &done));
+        }
+        CHECK_OK(ngc_measuring_step(measuring, 1, &facts, &done));
+        CHECK(same_table_facts(&facts, &wanted));
+        CHECK_OK(ngc_cache_clear(work.cache));
+        CHECK_EQUAL(ngc_measuring_step(measuring, 1, &facts, &done), NGC_CHANGED);
+        ngc_measuring_free(measuring);
+        end(&work);
+        begin(&work, false);
+    }
+    ngc_measuring_free(NULL);
+    end(&work);
+}
+
+/* The n-grams ascend, and they are those of the file in list order. */
+static void check_ascends(const uint8_t *file, size_t bytes, const ngc_cache *cache)
+{
+    ngc_cache *again = loaded(with_toggles, file, bytes);
+    if (CHECK(again != NULL)) {
+        CHECK(same_counts(again, cache));
+    }
+    ngc_cache_free(again);
+    int32_t before[5] = {0};
+    for (size_t at = 0; at < bytes;) {
+        int32_t record[5], key[5] = {0};
+        memcpy(record, file + at, sizeof record);
+        for (int i = 0; i < 4; i++) {
+            key[0] += record[i] != NGC_NO_TOKEN;
+            key[i + 1] = record[i];
+        }
+        int differs = 0;
+        while (differs < 4 && key[differs] == before[differs]) {
+            differs++;
+        }
+        CHECK(key[differs] > before[differs]);
+        memcpy(before, key, sizeof before);
+        at += 20 + 8 * (size_t)record[4];
+    }
+}
+
+void test_sorts_in_slices_of_any_size(void)
+{
+    enum { MANY = 3000, ROOM = 400000 }; /* n-grams enough for some passes over them */
+    static const size_t sizes[] = {1, 77, 5000, SIZE_MAX};
+    static int32_t text[MANY];
+    random_text(text, MANY, 40, 72);
+    ngc_cache *cache = counted(with_toggles, 1, 4, text, MANY);
+    uint8_t *file = malloc(ROOM);
+    ngc_sorter *sorter;
+    size_t bytes = 0, n_written = 0;
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
+        CHECK_OK(ngc_sorter_begin(cache, &sorter));
+        CHECK_EQUAL(ngc_sorter_save(sorter, file, ROOM, &n_written), NGC_BAD_ARGUMENT);
+        for (int32_t done = 0; !done;) {
+            CHECK_OK(ngc_sorter_step(sorter, sizes[i], &done));
+        }
+        CHECK_EQUAL(ngc_sorter_save(sorter, file, 10, &n_written), NGC_SMALL_BUFFER);
+        bytes = 0;
+        do { /* in pieces */
+            CHECK_OK(ngc_sorter_save(sorter, file + bytes, i == 0 ? 1000 : ROOM - bytes,
+                                     &n_written));
+            bytes += n_written;
+        } while (n_written > 0);
+        check_ascends(file, bytes, cache);
+        CHECK_OK(ngc_cache_update(cache, text, 3, 1));
+        int32_t done;
+        CHECK_EQUAL(ngc_sorter_step(sorter, 1, &done), NGC_CHANGED);
+        CHECK_EQUAL(ngc_sorter_save(sorter, file, ROOM, &n_written), NGC_CHANGED);
+        ngc_sorter_free(sorter);
+    }
+    free(file);
+    ngc_sorter_free(NULL);
+    ngc_cache_free(cache);
 }

@@ -36,6 +36,9 @@
     EACH(adding_in_slices_of_any_size) \
     EACH(adding_is_taken_back_from_anywhere) \
     EACH(adding_refuses_what_it_cannot) \
+    EACH(checks_in_slices_of_any_size) \
+    EACH(tables_are_measured_in_slices_of_any_size) \
+    EACH(sorts_in_slices_of_any_size) \
     TEST(replay_as_by_hand) \
     TEST(replay_of_the_recipe) \
     EACH(no_draft_past_the_end_of_sequence) \
