@@ -503,6 +503,9 @@ ngc_status ngc_drafter_rewind(ngc_drafter *drafter, size_t length_tokens);
  * both context and text. */
 ngc_status ngc_drafter_end_text(ngc_drafter *drafter);
 
+/* Another dynamic cache, of the same structure, from here on; the one before is given back. */
+ngc_status ngc_drafter_use_dynamic(ngc_drafter *drafter, ngc_cache *dynamic_cache);
+
 size_t ngc_drafter_length(const ngc_drafter *drafter);
 const int32_t *ngc_drafter_text_view(const ngc_drafter *drafter);
 const ngc_cache *ngc_drafter_context_view(const ngc_drafter *drafter);
@@ -586,6 +589,9 @@ ngc_status ngc_replay_take_probes(ngc_replay *replay, ngc_probe *buffer, size_t 
 
 /* The sums of all calls' probes so far. */
 ngc_status ngc_replay_probe(const ngc_replay *replay, ngc_probe *sum);
+
+/* Another dynamic cache from here on, as for a drafter. */
+ngc_status ngc_replay_use_dynamic(ngc_replay *replay, ngc_cache *dynamic_cache);
 
 const ngc_cache *ngc_replay_dynamic_view(const ngc_replay *replay);
 void ngc_replay_fail_allocation(ngc_replay *replay, int64_t nth);

@@ -378,6 +378,15 @@ ngc_status ngc_drafter_touches(ngc_drafter *drafter, int32_t n_draft, ngc_touch 
 
 /* ---- looking ---- */
 
+ngc_status ngc_drafter_use_dynamic(ngc_drafter *drafter, ngc_cache *dynamic_cache)
+{
+    if (!has_structure(&drafter->toggles, dynamic_cache)) {
+        return NGC_UNSUPPORTED;
+    }
+    drafter->dynamic_cache = dynamic_cache;
+    return NGC_OK;
+}
+
 size_t ngc_drafter_length(const ngc_drafter *drafter)
 {
     return drafter->length_tokens;

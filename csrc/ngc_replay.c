@@ -440,6 +440,18 @@ ngc_status ngc_replay_probe(const ngc_replay *replay, ngc_probe *sum)
     return NGC_OK;
 }
 
+ngc_status ngc_replay_use_dynamic(ngc_replay *replay, ngc_cache *dynamic_cache)
+{
+    ngc_status status = ngc_drafter_use_dynamic(replay->drafter, dynamic_cache);
+    if (status == NGC_OK) {
+        ngc_cache_free(replay->own_dynamic);
+        replay->own_dynamic = NULL;
+        replay->dynamic_cache = dynamic_cache;
+        fill_sample(replay);
+    }
+    return status;
+}
+
 const ngc_cache *ngc_replay_dynamic_view(const ngc_replay *replay)
 {
     return replay->dynamic_cache;

@@ -118,9 +118,8 @@ class Drafter(Closing):
 
     def _thin(self, dynamic: NgramCache, bound: Bound) -> Thinned | None:
         """The text is empty, so that a drafter around the smaller cache is the same one."""
-        live_bytes = dynamic.memory().live_bytes
-        if bound.most_followers is None and not bound.passed_by(0, live_bytes):
-            return None  # without a walk over it
+        if not bound.passed_by(dynamic.n_followers, dynamic.memory().live_bytes):
+            return None
         self._handle.close()
         try:
             return dynamic.keep_within(bound)

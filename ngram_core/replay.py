@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from . import _native
 from ._native import MAX_DRAFT, Tokens, as_count, as_tokens
+from .bounding import Bound, thinned
 from .caches import NgramCache, TokensLike
 from .closing import Closing
 from .drafter import check_structures
@@ -79,6 +81,8 @@ class Replay(Closing):
         record_calls: keep each call's times for `calls()`.
         record_probes: count what each call does, for `probes()`. The drafts are the same; the
             times are then those of the engine's recorded form, which is many times slower.
+        bound: the most that the dynamic cache may hold. Where a chunk makes it grow beyond, the
+            n-grams seen least often are left out, see `NgramCache.keep_within`; this is in no time.
 
     Raises:
         InputError: also if not one token of the text would be replayed.
@@ -102,6 +106,7 @@ class Replay(Closing):
         record_drafts: bool = False,
         record_calls: bool = False,
         record_probes: bool = False,
+        bound: Bound | None = None,
     ) -> None:
         array = as_tokens(tokens)
         n_ctx = as_count(n_ctx, "n_ctx", 1, 2**31 - 1)
@@ -117,6 +122,7 @@ class Replay(Closing):
         self.n_ctx = n_ctx
         self.n_draft = n_draft
         self.tail = tail
+        self.bound = bound
         self._handle = _native.NativeReplay(
             toggles,
             rule,
@@ -130,13 +136,51 @@ class Replay(Closing):
             record_calls,
             record_probes,
         )
+        self.n_grams_gone = 0  #: left out of the dynamic cache so far, to stay within the bound
+        self._n_replayed = 0
         self.sample = self._advance(0, 0)
 
-    def _advance(self, max_tokens: int, max_ns: int) -> Sample:
+    def _go_on(self, max_tokens: int, max_ns: int) -> Sample:
         fields = self._handle.advance(max_tokens, max_ns)
         del fields["unused"]
         self.sample = Sample(**{**fields, "done": bool(fields["done"])})  # type: ignore[arg-type]
+        self._n_replayed = self.sample.n_replayed
         return self.sample
+
+    def _advance(self, max_tokens: int, max_ns: int) -> Sample:
+        if self.bound is None:
+            return self._go_on(max_tokens, max_ns)
+        started, first = time.perf_counter_ns(), self._n_replayed
+        while True:
+            if self._n_replayed % self.n_ctx == 0:  # a look was interrupted here, or it begins
+                self._keep_within(self.bound)
+            to_chunk_end = self.n_ctx - self._n_replayed % self.n_ctx
+            left = to_chunk_end if max_tokens < 0 else first + max_tokens - self._n_replayed
+            left_ns = started + max_ns - time.perf_counter_ns()
+            sample = self._go_on(
+                max(0, min(left, to_chunk_end)), -1 if max_ns < 0 else max(0, left_ns)
+            )
+            if sample.done or sample.n_replayed % self.n_ctx == 0:
+                self._keep_within(self.bound)
+            if (
+                sample.done
+                or 0 <= max_tokens <= sample.n_replayed - first
+                or 0 <= max_ns <= time.perf_counter_ns() - started
+            ):
+                return self.sample
+
+    def _keep_within(self, bound: Bound) -> None:
+        """At a chunk's end, a smaller dynamic cache takes the place of one that grew beyond."""
+        old = self.dynamic._handle
+        made = thinned(old, self.toggles, (self.dynamic.n_min, self.dynamic.n_max), bound)
+        if made is None:
+            return
+        self._handle.use_dynamic(old, made[0])
+        self.dynamic._handle = made[0]
+        old.close()
+        self.n_grams_gone += made[1].n_grams_gone
+        live_bytes = made[0].memory()["live_bytes"]
+        self.sample = replace(self.sample, dynamic_bytes=live_bytes)
 
     def advance(self, tokens: int | None = None, seconds: float | None = None) -> Sample:
         """Goes on for about that many tokens or seconds, by whole draft calls, at least one."""

@@ -372,6 +372,13 @@ STAGES_THERE_ARE = ", ".join(STAGES)
         ((*STATS, "--ties", "token", "--set", "ties=library"), "ties is set to both library and"),
         ((*STATS, "--set", "score=int32", "--set", "score=exact"), "score is set to both int32"),
         ((*STATS, "--tail", "cut"), "--tail is keep or drop, not 'cut'"),
+        ((*STATS, "--bound-entries", "0"), "--bound-entries: need a whole number from 1"),
+        *(
+            ((*STATS, "--bound-bytes", size), f"need bytes, as 100000 or 100MB, not {size!r}")
+            for size in ("MB", "many", "1.5MB", "-1", "1XB", "")
+        ),
+        ((*STATS, "--bound-bytes", "0"), "0 is no size that a cache can have"),
+        ((*STATS, "--bound-bytes", "99999999999GB"), "is no size that a cache can have"),
         ((*STATS, "--dump-drafts", "x", "--save-dynamic", "x"), "name the same file; name two"),
         (
             ("create", "--tokens", "good.i32", "-o", "out", "--format", "CONSTMAP"),

@@ -134,6 +134,79 @@ def test_a_drafter_keeps_its_dynamic_cache_within_bounds(stage: str) -> None:
     assert bytes_free[0] > 2 * most
 
 
+@STAGES
+def test_a_replay_keeps_its_dynamic_cache_within_bounds(stage: str) -> None:
+    """The same drafts as where each chunk is replayed by itself, and the cache made smaller after
+    it; in slices of any size."""
+    toggles = ng.STAGES[stage].toggles.set(static="same", ties="token")
+    text, n_ctx = [token for seed in range(30) for token in text_of(seed, 250)], 250
+    bound = ng.Bound(most_followers=3_000)
+    wanted: list[list[int]] = []
+    n_gone = 0
+    with ng.NgramCache(toggles) as dynamic:
+        for start in range(0, len(text), n_ctx):
+            with ng.Replay(
+                text[start : start + n_ctx],
+                toggles,
+                dynamic=dynamic,
+                n_ctx=n_ctx,
+                record_drafts=True,
+            ) as one:
+                one.run()
+                wanted += [draft.tolist() for draft in one.drafts()]
+            gone = dynamic.keep_within(bound)
+            n_gone += 0 if gone is None else gone.n_grams_gone
+        last = counts(dynamic)
+    assert n_gone > 1_000
+    steps = {"all": {}, "tokens": {"tokens": 37}, "seconds": {"seconds": 0.0}}
+    for how in steps.values():
+        with (
+            ng.NgramCache(toggles) as dynamic,
+            ng.Replay(
+                text, toggles, dynamic=dynamic, n_ctx=n_ctx, record_drafts=True, bound=bound
+            ) as replay,
+        ):
+            while not replay.sample.done:
+                before = replay.sample.n_replayed
+                replay.advance(**how)  # type: ignore[arg-type]
+                assert dynamic.n_followers <= 3_000
+                if "tokens" in how:
+                    assert replay.sample.n_replayed - before <= 37 + 9
+            assert replay.sample.dynamic_bytes == dynamic.memory().live_bytes
+            assert replay.n_grams_gone == n_gone
+            assert [draft.tolist() for draft in replay.drafts()] == wanted
+            assert counts(dynamic) == last
+            with pytest.raises(StateError, match="in use"):
+                dynamic.clear()  # it is lent, the smaller one as well
+            replay.close()
+            dynamic.clear()
+
+
+def test_a_replay_stopped_while_it_makes_room_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ngram_core import replay as module
+
+    text = [token for seed in range(12) for token in text_of(seed, 250)]
+    bound = ng.Bound(most_bytes=400_000)
+    with ng.Replay(text, n_ctx=250, bound=bound) as whole:
+        wanted = whole.run()
+    real, n_calls = module.thinned, 0
+
+    def stop_once(*arguments: object) -> object:
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls == 7:
+            raise KeyboardInterrupt
+        return real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "thinned", stop_once)
+    with ng.Replay(text, n_ctx=250, bound=bound) as replay:
+        with pytest.raises(KeyboardInterrupt):
+            replay.run()
+        assert 0 < replay.sample.n_replayed < len(text)
+        got = replay.run()
+    assert (got.drafts_checksum, got.dynamic_bytes) == (wanted.drafts_checksum, wanted.dynamic_bytes)
+
+
 def test_bounds_that_are_none() -> None:
     with pytest.raises(InputError, match="needs most_followers or most_bytes"):
         ng.Bound()

@@ -181,6 +181,32 @@ def test_a_dynamic_cache_that_is_given_is_only_read() -> None:
                      golden.read_table(Path("first")).items()}  # fmt: skip
 
 
+def test_a_saved_dynamic_cache_is_bounded() -> None:
+    random = np.random.default_rng(8)
+    random.integers(0, 400, 6_000).astype("<i4").tofile("tokens")
+    words = ["--tokens", "tokens", "-c", 500]
+    whole = stats(*words, "--save-dynamic", "whole")
+    assert "n_grams_gone" not in whole
+    sizes = {}
+    for name, bound in {
+        "entries": ["--bound-entries", 2_000],
+        "bytes": ["--bound-bytes", "1MB"],
+        "both": ["--bound-entries", 5_000, "--bound-bytes", "200kB"],
+    }.items():
+        bounded = stats(*words, "--save-dynamic", name, *bound)
+        assert bounded["n_grams_gone"] > 100
+        table = golden.read_table(Path(name))
+        sizes[name] = sum(map(len, table.values()))
+        assert bounded["dynamic_bytes"] < whole["dynamic_bytes"] / 2
+        assert table.keys() < golden.read_table(Path("whole")).keys()
+    assert sizes["entries"] <= 2_000
+    assert stats(*words, "--bound-bytes", "1MB")["dynamic_bytes"] <= 1_000_000
+    assert "n-grams left out" in good("stats", *words, "--bound-entries", 2_000)
+    loose = stats(*words, "--bound-entries", 10**9)
+    assert loose["n_grams_gone"] == 0
+    assert loose["drafts_checksum"] == whole["drafts_checksum"]
+
+
 def test_n_grams_that_a_static_cache_leaves_out_are_told() -> None:
     table = {(1, 2): {3: 9}, (1,): {2: 9}, (1, 2, 3, 4): {5: 1}}
     written("cache", golden.write_table(table))

@@ -142,6 +142,32 @@ def test_counting_is_stopped_at_once(stage: str, measured: Callable[[str], None]
         check(f"counting, {stage}", waited, measured)
 
 
+LOOKS: dict[str, Callable[[ng.NgramCache, Path], object]] = {
+    "checking": lambda cache, path: cache.validate(),
+    "saving": lambda cache, path: cache.save(path),
+    "measuring the table": lambda cache, path: ng.inside.table_report(cache),
+    "converting": lambda cache, path: cache.converted(ng.STAGES["innervector"].toggles).close(),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["nocopy", "outermap", "places"])
+def test_looking_over_a_whole_cache_is_stopped_at_once(
+    stage: str, tmp_path: Path, measured: Callable[[str], None]
+) -> None:
+    path = tmp_path / "saved.cache"
+    with cache_of(stage, 1) as cache:
+        before = digest(cache)
+        for name, look in LOOKS.items():
+            seconds = timed(lambda look=look: look(cache, path))  # type: ignore[misc]
+            path.unlink(missing_ok=True)
+            waited = list(waits(lambda look=look: look(cache, path), seconds))  # type: ignore[misc]
+            check(f"{name}, {stage}", waited, measured)
+            assert not list(tmp_path.glob("*.tmp*")), "half a file is left"
+        assert digest(cache) == before
+        cache.validate()
+
+
 # ---- what a stopped merge owes ----------------------------------------------------------------
 
 

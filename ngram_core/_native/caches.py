@@ -17,6 +17,8 @@ from .engine import ffi, lib
 from .handles import Handle
 from .values import NGRAM_DTYPE, Tokens, address_of, c_toggles, check, error_of
 
+SLICE_GRAMS = 1 << 15  # some 10 to 40 ms of going over a cache
+
 
 def memory_of(fill: Any, pointer: Any) -> dict[str, int]:
     memory = ffi.new("ngc_memory *")
@@ -230,10 +232,13 @@ class NativeCache(Handle):
 
     def validate(self) -> None:
         reason = ffi.new("char **")
-        with self.use() as pointer:
-            status = lib.ngc_cache_validate(pointer, reason)
-        if status != lib.NGC_OK:
-            raise NgramError(f"the cache is broken: {ffi.string(reason[0]).decode()}")
+        checking = ffi.new("ngc_checking *")
+        while not checking.done:
+            with self.use() as pointer:
+                status = lib.ngc_cache_validate_slice(pointer, checking, SLICE_GRAMS, reason)
+            if reason[0] != ffi.NULL:
+                raise NgramError(f"the cache is broken: {ffi.string(reason[0]).decode()}")
+            check(status, "checking the cache")
 
     def walk(self, chunk: int = 65536) -> Iterator[npt.NDArray[np.void]]:
         """All n-grams in list order, as arrays of NGRAM_DTYPE."""
@@ -265,18 +270,20 @@ class NativeCache(Handle):
 
     def save_sorted(self, chunk: int = 1 << 20) -> Iterator[memoryview]:
         """The same with n-grams ascending."""
-        n_grams = self.facts()["n_grams"]
-        places = np.empty(n_grams, dtype=np.uintp)
-        cursor = ffi.new("ngc_cursor *")
-        array = ffi.cast("void const **", places.ctypes.data)
+        out = ffi.new("ngc_sorter **")
         with self.use() as pointer:
-            check(lib.ngc_cache_sort(pointer, array, cursor), "sorting")
+            check(lib.ngc_sorter_begin(pointer, out), "sorting")
+        sorter, done = ffi.gc(out[0], lib.ngc_sorter_free), ffi.new("int32_t *")
+        while not done[0]:
+            with self.use():  # it reads this cache
+                check(lib.ngc_sorter_step(sorter, SLICE_GRAMS, done), "sorting")
 
-        def save(pointer: Any, cursor: Any, *buffer: Any) -> int:
-            status: int = lib.ngc_cache_save_sorted(pointer, array, n_grams, cursor, *buffer)
+        def save(_pointer: Any, _cursor: Any, *buffer: Any) -> int:
+            status: int = lib.ngc_sorter_save(sorter, *buffer)
             return status
 
-        yield from save_pieces(self, save, cursor, chunk)
+        yield from save_pieces(self, save, None, chunk)
+        ffi.release(sorter)
 
     def fail_allocation(self, nth: int) -> None:
         """For tests: the nth allocation from now on fails."""

@@ -241,6 +241,13 @@ class NativeReplay(Handle):
             check(lib.ngc_replay_advance(pointer, max_tokens, max_ns, sample), "replaying")
         return {name: int(getattr(sample, name)) for name, _ in ffi.typeof("ngc_sample").fields}
 
+    def use_dynamic(self, old: NativeCache, new: NativeCache) -> None:
+        """Another dynamic cache from here on; the old one is given back."""
+        with self.use() as pointer, new.change() as cache:
+            check(lib.ngc_replay_use_dynamic(pointer, cache), "changing the dynamic cache")
+            assert self._loans is not None
+            self._loans.swap_written(old, new)
+
     def take_drafts(self) -> list[Tokens]:
         buffer = np.empty(65536 + self._n_draft, dtype=np.int32)
         n_written = ffi.new("size_t *")

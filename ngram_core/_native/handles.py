@@ -102,6 +102,12 @@ class Loans:
             self.written.append(handle)
             return pointer
 
+    def swap_written(self, old: Handle, new: Handle) -> None:
+        """The new one is lent from here on in the old one's place."""
+        self.writer(new)
+        self.written.remove(old)
+        old._writer = None
+
     def give_back(self) -> None:
         for handle in self.read:
             handle._readers.discard(id(self))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .caches import NativeCache
+from .caches import SLICE_GRAMS, NativeCache
 from .drafting import NativeDrafter, Records, all_touches
 from .engine import ffi, lib
 from .handles import Handle
@@ -75,8 +75,15 @@ def table_around(
 
 def table_facts(handle: Handle) -> dict[str, Any]:
     facts = ffi.new("ngc_table_facts *")
+    done = ffi.new("int32_t *")
+    out = ffi.new("ngc_measuring **")
     with _cache_of(handle) as pointer:
-        check(lib.ngc_cache_table_facts(pointer, facts), "measuring the table")
+        check(lib.ngc_measuring_begin(pointer, out), "measuring the table")
+        measuring = ffi.gc(out[0], lib.ngc_measuring_free)
+        while not done[0]:  # Ctrl-C is heard between slices
+            status = lib.ngc_measuring_step(measuring, SLICE_GRAMS, facts, done)
+            check(status, "measuring the table")
+        ffi.release(measuring)
     return _fields(facts, "ngc_table_facts")
 
 

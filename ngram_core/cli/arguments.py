@@ -56,6 +56,22 @@ def whole_number(low: int, high: int) -> Callable[[str], int]:
     return number
 
 
+_UNITS = {"": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+
+def a_size(word: str) -> int:
+    """The type of an argument that is a number of bytes, such as 100000 or 100MB."""
+    units = {unit.lower(): factor for unit, factor in _UNITS.items()}
+    digits = word.rstrip("".join(_UNITS) + "kbmgi ")
+    factor = units.get(word[len(digits) :].strip().lower())
+    if factor is None or not (digits.isascii() and digits.isdigit()):
+        raise argparse.ArgumentTypeError(f"need bytes, as 100000 or 100MB, not {word!r}")
+    value = int(digits) * factor if len(digits) < 20 else 0
+    if not 0 < value < 2**62:
+        raise argparse.ArgumentTypeError(f"{word} is no size that a cache can have")
+    return value
+
+
 def a_setting(word: str) -> tuple[str, str | bool]:
     """The type of an argument of the form toggle=value."""
     name, equals, value = word.partition("=")

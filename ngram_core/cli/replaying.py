@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from .. import machine
+from ..bounding import Bound
 from ..caches import NgramCache
 from ..replay import Replay, Sample
 from ..rule import Rule
@@ -29,10 +30,13 @@ class Result:
     toggles: Toggles
     load_ns: int
     peak_rss_bytes: int | None
+    n_grams_gone: int | None = None  # to stay within the bound; None: there is none
 
     def as_json(self, arguments: Namespace) -> dict[str, Any]:
         sample = self.sample
+        gone = {} if self.n_grams_gone is None else {"n_grams_gone": self.n_grams_gone}
         return {
+            **gone,
             "n_tokens": sample.n_tokens,
             "n_replayed": sample.n_replayed,
             "n_left_out": sample.n_left_out,
@@ -66,6 +70,7 @@ class Result:
         drafted = (
             "" if sample.ns_per_drafted is None else f"{sample.ns_per_drafted:,.0f} ns a drafted, "
         )
+        gone = "" if self.n_grams_gone is None else f"; {self.n_grams_gone:,} n-grams left out"
         return "\n".join(
             (
                 f"replayed {sample.n_replayed:,} of {sample.n_tokens:,} tokens"
@@ -74,7 +79,7 @@ class Result:
                 f"time: {drafted}{sample.ns_per_replayed:,.0f} ns a replayed token,"
                 f" {self.load_ns / 1e6:,.1f} ms to load the caches",
                 f"memory: context {_mb(sample.context_bytes)}, dynamic {_mb(sample.dynamic_bytes)},"
-                f" static {_mb(sample.static_bytes)}",
+                f" static {_mb(sample.static_bytes)}{gone}",
                 f"drafts: checksum {_hex(sample.drafts_checksum)}",
             )
         )
@@ -124,13 +129,20 @@ def replay(
             arguments.draft_max,
             arguments.tail,
             record_drafts=drafts is not None,
+            bound=_bound_of(arguments),
         ) as replay:
             _run(replay, drafts)
             sample = replay.sample
+            gone = None if replay.bound is None else replay.n_grams_gone
         if save_dynamic is not None:
             with Bar("writing") as bar:
                 dynamic.save(save_dynamic, progress=bar)
-    return Result(sample, toggles, load_ns, machine.peak_resident_bytes())
+    return Result(sample, toggles, load_ns, machine.peak_resident_bytes(), gone)
+
+
+def _bound_of(arguments: Namespace) -> Bound | None:
+    entries, n_bytes = arguments.bound_entries, arguments.bound_bytes
+    return None if entries is None and n_bytes is None else Bound(entries, n_bytes)
 
 
 def _run(replay: Replay, drafts: BinaryIO | None) -> None:

@@ -9,7 +9,15 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from .._native import MAX_DRAFT
-from .arguments import Commands, UsageError, a_path, a_setting, add_source, whole_number
+from .arguments import (
+    Commands,
+    UsageError,
+    a_path,
+    a_setting,
+    a_size,
+    add_source,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from ..rule import Rule
@@ -29,6 +37,19 @@ def add_to(commands: Commands) -> None:
     )
     parser.add_argument(
         "--save-dynamic", type=a_path, metavar="OUT", help="write the dynamic cache as it is then"
+    )
+    parser.add_argument(
+        "--bound-entries",
+        type=whole_number(1, 2**62),
+        metavar="N",
+        help="most pairs of an n-gram and a follower in the dynamic cache; where a chunk makes it"
+        " grow beyond, the n-grams seen least often are left out until half is free",
+    )
+    parser.add_argument(
+        "--bound-bytes",
+        type=a_size,
+        metavar="SIZE",
+        help="the same in bytes of memory, such as 100MB; both may be given",
     )
     parser.add_argument(
         "-c",
