@@ -41,16 +41,13 @@ def usable_cores() -> int:
 
 def memory_limit_bytes() -> int | None:
     """The most memory that we can have here: by our own limit, the container's or the machine's."""
-    groups = (limit for limit, _ in _group_limits())
-    return min(filter(None, (*groups, _address_limit(), _physical())), default=None)
+    limits = (limit for limit, _ in (*_group_limits(), *_own_limits()))
+    return min(filter(None, (*limits, _physical())), default=None)
 
 
 def memory_free_bytes() -> int | None:
     """How much of that is not taken yet (None if the system does not tell)."""
-    free = [limit - used for limit, used in _group_limits()]
-    own = _address_limit()
-    if own is not None:
-        free.append(own - (_field(Path("/proc/self/status"), "VmSize") or 0))
+    free = [limit - used for limit, used in (*_group_limits(), *_own_limits())]
     available = _meminfo("MemAvailable")
     if available is None and not free:
         available = _physical()
@@ -131,14 +128,17 @@ def _groups() -> Iterator[tuple[Path, tuple[str, str, str]]]:
             yield folder / group.relative_to("/"), names
 
 
-def _address_limit() -> int | None:
-    """What `ulimit -v` allows this process, None if that is all there is."""
+def _own_limits() -> Iterator[tuple[int, int]]:
+    """What `ulimit -v` and `ulimit -d` allow this process, as far as they limit it, and what it has
+    taken of that. Both count what was asked for, used or not: each thread's stack as a whole."""
     try:
         import resource
     except ImportError:  # Windows
-        return None
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return None if limit == resource.RLIM_INFINITY else limit
+        return
+    for kind, field in ((resource.RLIMIT_AS, "VmSize"), (resource.RLIMIT_DATA, "VmData")):
+        limit = resource.getrlimit(kind)[0]
+        if limit != resource.RLIM_INFINITY:
+            yield limit, _field(Path("/proc/self/status"), field) or 0
 
 
 def _meminfo(name: str) -> int | None:

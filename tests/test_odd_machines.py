@@ -236,11 +236,35 @@ def test_a_container_s_limit_is_seen(folder: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no ulimit")
-def test_a_limit_of_the_process_is_seen(folder: Path) -> None:
-    bounded = "import resource as r; r.setrlimit(r.RLIMIT_AS, (3 << 30, 3 << 30));"
+@pytest.mark.parametrize("kind", ["RLIMIT_AS", "RLIMIT_DATA"])
+def test_a_limit_of_the_process_is_seen(folder: Path, kind: str) -> None:
+    bounded = f"import resource as r; r.setrlimit(r.{kind}, (3 << 30, 3 << 30));"
     limit, free = map(int, on("as it is", folder, "-c", bounded + TELL).split())
     assert limit <= 3 << 30
     assert 0 < free < limit
+    take = "taken = bytearray(200 << 20);"
+    left = int(on("as it is", folder, "-c", bounded + take + TELL).split()[1])
+    assert left <= (3 << 30) - (200 << 20)
+
+
+LITTLE = """
+import resource
+from ngram_core.views import Stepper
+taken = int([line for line in open("/proc/self/status") if "VmData" in line][0].split()[1]) << 10
+limit = taken + (60 << 20)
+resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+print(Stepper(word=82, thresholds=True).compared["line"])
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells what is taken")
+def test_a_lesson_leaves_out_what_does_not_fit_the_data_limit(folder: Path) -> None:
+    """Elsewhere in a kernel, where nothing can be allocated any more, the socket library aborts."""
+    said = on("as it is", folder, "-c", LITTLE).decode()
+    assert "The longer texts are left out: they need 120 MB of memory, more than is free." in said
+    roomy = on("as it is", folder, "-c", LITTLE.replace("60 << 20", "400 << 20")).decode()
+    assert "guesses right" in roomy
+    assert "left out" not in roomy
 
 
 @pytest.mark.parametrize("version", [1, 2])

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..rule import LLAMA_CPP
 from .figures import plural
-from .longer import longer_texts, replayed
+from .longer import NEEDED_BYTES, longer_texts, replayed
 from .stepper import StepperModel
 from .story import Draft, Story, Totals
 from .thresholds import changes
@@ -76,11 +76,18 @@ class Comparison:
         """What the numbers change on this text, in one line."""
         changed = changes(self.story.settings.rule)
         if not changed:
-            return f"llama.cpp’s numbers: {_totals(self.own.now)}."
+            return f"llama.cpp’s numbers: {_totals(self.own.now)}.{self._left_out()}"
         more = f" and {len(changed) - 2} more" if len(changed) > 2 else ""
         head = "; ".join(changed[:2]) + more
         now, then = _totals(self.own.now), _totals(self.own.then)
-        return f"Now {head}: {now}. With llama.cpp’s: {then}. {self._parted()}"
+        parted = self._parted()
+        return f"Now {head}: {now}. With llama.cpp’s: {then}. {parted}{self._left_out()}"
+
+    def _left_out(self) -> str:
+        if self.longer:
+            return ""
+        needed = NEEDED_BYTES // 10**6
+        return f" The longer texts are left out: they need {needed} MB of memory, more than is free."
 
     def _parted(self) -> str:
         if not self.places:

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from .. import machine
 from ..caches import NgramCache
 from ..corpora import get_corpus
 from ..replay import Replay
@@ -19,6 +20,9 @@ from .story import TOGGLES, Settings, Totals
 
 N_BYTES = 120_000
 """Of each text, parts behind the caches included."""
+
+NEEDED_BYTES = 120 * 10**6
+"""Of memory, for a moment: the vocabulary alone asks for 107 MB while it is read."""
 
 NAMES = {"code-edit": "Code, edited", "quoting": "Quotations", "prose": "Prose"}
 """Corpus -> what the reader calls it."""
@@ -34,9 +38,16 @@ class LongerText:
     text: Tokens
 
 
-@cache
 def longer_texts() -> tuple[LongerText, ...]:
-    """The three texts. Cost: about a second, the first time."""
+    """The three texts; none where there is too little memory to make them. Cost: about a second, the
+    first time."""
+    free = machine.memory_free_bytes()
+    known = _all_made.cache_info().currsize > 0
+    return _all_made() if known or free is None or free >= NEEDED_BYTES else ()
+
+
+@cache
+def _all_made() -> tuple[LongerText, ...]:
     return tuple(_made(name, title) for name, title in NAMES.items())
 
 
