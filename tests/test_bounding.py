@@ -204,7 +204,10 @@ def test_a_replay_stopped_while_it_makes_room_goes_on(monkeypatch: pytest.Monkey
             replay.run()
         assert 0 < replay.sample.n_replayed < len(text)
         got = replay.run()
-    assert (got.drafts_checksum, got.dynamic_bytes) == (wanted.drafts_checksum, wanted.dynamic_bytes)
+    assert (got.drafts_checksum, got.dynamic_bytes) == (
+        wanted.drafts_checksum,
+        wanted.dynamic_bytes,
+    )
 
 
 def test_bounds_that_are_none() -> None:

@@ -1,7 +1,7 @@
 """Ctrl-C in every long call: heard at once, and everything as it was.
 
-Each call lasts a second or more on an idle machine. A real signal comes at several moments of it; how
-long it waits is printed, and bounded generously: other work may take the processor meanwhile.
+Most calls last about a second on an idle machine. A real signal comes at several moments of each;
+how long it waits is printed, and bounded generously: other work may take the processor meanwhile.
 """
 
 from __future__ import annotations
@@ -261,9 +261,9 @@ def test_a_cache_that_is_being_written_is_given_back_at_once() -> None:
             assert cache.n_grams == 0
             drafter.feed([1, 2, 3])
             drafter.reset()
+        closed = ng.NgramCache(toggles)
+        closed.close()
         with pytest.raises(StateError, match="closed"):
-            closed = ng.NgramCache(toggles)
-            closed.close()
             cache.merge(closed)
 
 

@@ -87,7 +87,9 @@ class Comparison:
         if self.longer:
             return ""
         needed = NEEDED_BYTES // 10**6
-        return f" The longer texts are left out: they need {needed} MB of memory, more than is free."
+        return (
+            f" The longer texts are left out: they need {needed} MB of memory, more than is free."
+        )
 
     def _parted(self) -> str:
         if not self.places:
