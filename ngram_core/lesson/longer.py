@@ -39,7 +39,7 @@ class LongerText:
 
 
 def longer_texts() -> tuple[LongerText, ...]:
-    """The three texts; none where there is too little memory to make them. Cost: about a second, the
+    """The three texts; none where there is too little memory. Cost: about a second, the
     first time."""
     free = machine.memory_free_bytes()
     known = _all_made.cache_info().currsize > 0
