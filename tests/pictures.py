@@ -101,6 +101,7 @@ COUNTS = "from ngram_core.lesson.checking import counts\n"
 PROFILE = """if "profile" not in globals():
     profile = counts.measure()
 BarTable(counts.bars(profile))"""
+LIMIT = PROFILE.replace("counts.bars", "counts.limit_bars")
 LINES = "lines = Lines(word=82)\nlines.go(5)\nlines"
 
 LESSON_04 = ASKED.format("lesson04")
@@ -205,7 +206,7 @@ PICTURES = (
     Picture("08-profile", f"{CHECKING}{COUNTS}{PROFILE}", ".bars"),
     Picture("08-shares", f"{CHECKING}{COUNTS}BarTable(counts.share_bars())", ".bars"),
     Picture("08-lines", f"{CHECKING}{LINES}", ".inside .steps", to=".inside .picture"),
-    Picture("08-limit", f"{CHECKING}{COUNTS}BarTable(counts.limit_bars())", ".bars"),
+    Picture("08-limit", f"{CHECKING}{COUNTS}{LIMIT}", ".bars"),
     Picture("08-exercise", f"{LESSON_08}Exercise(lesson08.VERDICTS)", ".asked"),
     Picture("06-predict", f"{LESSON_06}Predict(lesson06.FEWER)", ".asked"),
     Picture("06-search", SEARCH.format(2, 99), ".inside .steps", to=".inside .searches"),

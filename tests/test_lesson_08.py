@@ -115,8 +115,16 @@ def test_ideas_are_undone_one_by_one() -> None:
 def test_bars_beside_published_ones(profile: counts.Profile) -> None:
     told = counts.bars(profile).describe()
     assert f"(published {DRAFTING_US['constmap'][541]:.2f})" in told
-    for bars in (counts.limit_bars(), counts.share_bars()):
-        assert "not measured here" in bars.describe()
+    assert "not measured here" in counts.share_bars().describe()
+
+
+def test_the_limit_stands_beside_what_was_measured(profile: counts.Profile) -> None:
+    *_, last = ng.STAGES
+    told = counts.limit_bars(profile).describe().splitlines()
+    ours = profile.stages[last].median_us
+    assert told[1].endswith("(published 3.0)") or "3.0" in told[1]
+    assert told[2].strip().startswith(f"{last}: µs a guess {ours:.2f} (")
+    assert told[3].strip() == "the limit (a model): µs a guess 0.35 to 0.4, not measured here"
 
 
 def test_the_prose_quotes_published_figures() -> None:

@@ -208,3 +208,19 @@ def test_every_colour_has_both_themes() -> None:
     for ink in ("--ctx-ink", "--dyn-ink", "--sta-ink", "--yes-ink", "--no-ink", "--text", "--mute"):
         assert ink in light
         assert ink in dark
+
+
+def test_no_style_reaches_out_of_its_view() -> None:
+    """A page holds the styles of all its views, and JupyterLab's own parts."""
+    roots = r"\.(ngc|stepper|numbers|board|figures|bars|inside|fuse|filebytes|asked)\b"
+    own = r"\.(ngc-\w+|h-\w+|checkrow|lines64|key64)\b|body|\[data-jp-theme-light"
+    for path in sorted(WEB.glob("*.css")):
+        css = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.S)
+        for head in re.findall(r"([^{}]+)\{", css):
+            if head.strip().startswith("@"):
+                continue
+            flat, had = re.sub(r":where\((\.\w+)\)", r"\1", head), ""
+            while flat != had:  # what stands in parentheses is no beginning
+                flat, had = re.sub(r"\([^()]*\)", "", flat), flat
+            for selector in flat.split(","):
+                assert re.match(f"{roots}|{own}", selector.strip()), f"{path.name}: {selector}"

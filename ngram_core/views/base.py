@@ -6,6 +6,7 @@ import weakref
 from typing import Any
 
 import anywidget
+from IPython.display import display
 
 _shown: dict[str, tuple[int, list[weakref.ref[anywidget.AnyWidget]]]] = {}
 """The widgets that each cell made in its latest run: cell id -> (run, widgets)."""
@@ -28,6 +29,11 @@ class View(anywidget.AnyWidget):
     def describe(self) -> str:
         """The state in words."""
         raise NotImplementedError
+
+    def show_begun(self) -> None:
+        """Display it, and print what it says at first; the page goes on, the printed line stays."""
+        display(self)  # type: ignore[no-untyped-call]
+        print(f"At first: {self.describe().splitlines()[-1]}")
 
     def __repr__(self) -> str:
         return self.describe()

@@ -52,6 +52,9 @@ class Plot(go.FigureWidget):  # type: ignore[misc]  # plotly ships no types
 
     def __init__(self, figure: dict[str, Any]) -> None:
         super().__init__(figure)
+        # plotly asks for views to be counted and reads the count nowhere. A page that takes a view
+        # off counts down, and if the kernel has closed the figure by then, that is an error on it.
+        self._view_count = None
         self.on_msg(self._asked)
 
     def _asked(self, _widget: Any, content: Any, _buffers: Any) -> None:

@@ -138,6 +138,11 @@ def _head(panel: Panel, across: float) -> _Head:
     )
 
 
+def plot_width(panel: Panel, on_the_left: bool, width: int) -> float:
+    """Pixels from left to right for a plot itself, without the words of its upward axis."""
+    return min(_across(on_the_left, width), width - 12) - panel.left
+
+
 def _across(on_the_left: bool, width: int) -> float:
     """Pixels from left to right for a plot and its caption."""
     if width < WIDE:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import traitlets
-from IPython.display import display
 
 from ..errors import InputError
 from ..lesson.constmap.file_bytes import FORMATS, FileBytes
@@ -39,9 +38,8 @@ class FileView(View):
         )
 
     def show(self) -> None:
-        """Display it, and print its state in one line."""
-        display(self)  # type: ignore[no-untyped-call]
-        print(self.describe())
+        """Display it, and print what it says at first."""
+        self.show_begun()
 
     def describe(self) -> str:
         """The sentence that the page shows."""

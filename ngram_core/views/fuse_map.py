@@ -6,7 +6,6 @@ import traceback
 from typing import Any
 
 import traitlets
-from IPython.display import display
 
 from ..errors import InputError, NgramError
 from ..lesson.constmap.fuse_map import NOTES, FuseMap, Hand
@@ -63,9 +62,8 @@ class Peel(View):
         self.send({"kind": "answer", "ok": ok, "line": line})
 
     def show(self) -> None:
-        """Display it, and print its state in one line."""
-        display(self)  # type: ignore[no-untyped-call]
-        print(self.describe())
+        """Display it, and print what it says at first."""
+        self.show_begun()
 
     def describe(self) -> str:
         """The sentence that the page shows."""
@@ -101,9 +99,8 @@ class LookUp(View):
         )
 
     def show(self) -> None:
-        """Display it, and print its state in one line."""
-        display(self)  # type: ignore[no-untyped-call]
-        print(self.describe())
+        """Display it, and print what it says at first."""
+        self.show_begun()
 
     def describe(self) -> str:
         """The sentence that the page shows."""

@@ -6,7 +6,6 @@ import traceback
 from typing import Any
 
 import traitlets
-from IPython.display import display
 
 from ..errors import NgramError
 from ..lesson.steps import StepsModel
@@ -71,6 +70,5 @@ class Inside(View):
         return self.model.describe()
 
     def show(self) -> None:
-        """Display it, and print its state in one line."""
-        display(self)  # type: ignore[no-untyped-call]
-        print(self.describe().splitlines()[-1])
+        """Display it, and print what it says at first."""
+        self.show_begun()

@@ -34,9 +34,10 @@ class Asked(View):
         raise NotImplementedError
 
     def show(self) -> None:
-        """Display it, and print its state in one line."""
+        """Display it; and print, in one line, what was replied if it is answered already."""
         display(self)  # type: ignore[no-untyped-call]
-        print(self.describe().splitlines()[-1])
+        if self.reply:
+            print(self.describe().splitlines()[-1])
 
     def _heard(self, _widget: Any, content: Any, _buffers: Any) -> None:
         try:

@@ -15,8 +15,10 @@ from .figure_grid import (
     Colours,
     Panel,
     corpus_axis,
+    corpus_place,
     grid_layout,
     log_axis,
+    plot_width,
     round_up,
 )
 
@@ -59,12 +61,12 @@ def layout(result: RaceResult | None, width: int, colours: Colours) -> dict[str,
     """The figure's layout: size, colours, axes, captions."""
     size = widest(result)
     axes = {
-        "A": (_corpora(result, width), drafting_axis(result)),
+        "A": (_corpora(result, width, "A"), drafting_axis(result)),
         "B": _steps(size),
         "C": _memory(size, width),
         "D": _calls(size),
-        "E": (_corpora(result, width), loading_axis(result)),
-        "F": (_corpora(result, width), _accepted(result)),
+        "E": (_corpora(result, width, "E"), loading_axis(result)),
+        "F": (_corpora(result, width, "F"), _accepted(result)),
     }
     made = grid_layout(_PANELS, _ROWS, axes, width, colours)
     made["barmode"] = "stack"
@@ -82,9 +84,38 @@ def shown(size: SizeFigures | None) -> list[StageFigures]:
     return [] if size is None else [f for f in size.stages if not f.again]
 
 
-def _corpora(result: RaceResult | None, width: int) -> dict[str, Any]:
+_BEGIN, _END = -0.25, corpus_place(HEADLINE_MB)
+_NARROW = 400  # pixels of a plot, below which names come without figures
+
+
+def with_figures(width: int) -> bool:
+    """Whether names at the ends of lines have room for their figures."""
+    return _plot(width, "A") >= _NARROW
+
+
+def names_place(width: int, letter: str) -> float:
+    """Where the names of lines begin: behind the last published figure, so that they cover no
+    point, wherever the lines themselves end."""
+    return _END + _room(width, letter)[0]
+
+
+def _plot(width: int, letter: str) -> float:
+    return plot_width(_PANELS[letter], letter in (row[0] for row in _ROWS), width)
+
+
+def _room(width: int, letter: str) -> tuple[float, float]:
+    """What the published figure takes, and all that stands behind the last corpus, on the axis."""
+    figure, names = (54, 122) if with_figures(width) else (44, 72)
+    plot = _plot(width, letter)
+    unit = max(plot - figure - names, 0.3 * plot) / (_END - _BEGIN)
+    return figure / unit, (figure + names) / unit
+
+
+def _corpora(result: RaceResult | None, width: int, letter: str) -> dict[str, Any]:
     raced = [size.size_mb for size in result.sizes] if result else [0.0]
-    return corpus_axis(sorted({*raced, 0, 25, 100, 541}), 1.16 if width >= WIDE else 1.24)
+    few = {0, 25, HEADLINE_MB} if with_figures(width) else {0, HEADLINE_MB}
+    axis = corpus_axis(sorted({*raced, *few}), 1.0)
+    return {**axis, "range": [_BEGIN, _END + _room(width, letter)[1]], "tickangle": 0}
 
 
 def _ends(spreads: Iterable[Spread | None], unit_ns: float) -> list[float]:

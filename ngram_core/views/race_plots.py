@@ -7,6 +7,7 @@ line, hollow mark. Each stage has a mark of its own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,7 +20,15 @@ from ..toggles import STAGES
 from .figure import Trace
 from .figure_grid import Colours, apart, corpus_place, faint
 from .plots import MARKS, STRUCTURES, bar
-from .race_layout import HEIGHT_A, HEIGHT_E, drafting_axis, loading_axis, shown
+from .race_layout import (
+    HEIGHT_A,
+    HEIGHT_E,
+    drafting_axis,
+    loading_axis,
+    names_place,
+    shown,
+    with_figures,
+)
 
 Getter = Callable[[StageFigures], Spread | None]
 
@@ -30,13 +39,13 @@ def traces(result: RaceResult | None, width: int, colours: Colours) -> list[Trac
     return [
         *_noise_band(result, colours),
         *_published_lines(lambda line: line.us_per_drafted, "µs", "", colours),
-        *_lines(result, _drafting, 1e3, drafting_axis(result), HEIGHT_A, "", colours),
+        *_lines(result, _drafting, 1e3, drafting_axis(result), HEIGHT_A, "A", width, colours),
         *_steps(size, colours),
         *_memory(size, colours),
         *_calls(size, colours),
         *_published_lines(lambda line: line.load_ms, "ms", "5", colours),
-        *_lines(result, _loading, 1e6, loading_axis(result), HEIGHT_E, "5", colours),
-        *_accepted(result, colours),
+        *_lines(result, _loading, 1e6, loading_axis(result), HEIGHT_E, "E", width, colours),
+        *_accepted(result, width, colours),
     ]
 
 
@@ -127,17 +136,25 @@ def _lines(
     axis: dict[str, Any],
     height: int,
     letter: str,
+    width: int,
     colours: Colours,
 ) -> list[Trace]:
-    """One for each stage, with its spread, and its name behind a gap at the end."""
+    """One for each stage, with its spread, and its name at the right end."""
     found = {name: _points(result, name, value) for name in STAGES}
     ends = {name: points[-1][1].median / unit_ns for name, points in found.items() if points}
     places = dict(zip(ends, apart(list(ends.values()), axis, height=height), strict=True))
-    lines = [_line(name, points, unit_ns, letter, colours) for name, points in found.items()]
-    names = [
-        _name(name, found[name], places.get(name), unit_ns, letter, colours) for name in STAGES
-    ]
-    return [*lines, *names]
+    axis_number = _AXIS[letter]
+    lines = [_line(name, points, unit_ns, axis_number, colours) for name, points in found.items()]
+    names = []
+    for name in STAGES:
+        end = found[name][-1:]
+        last = [(place, spread.median / unit_ns) for place, spread in end]
+        figure = [microseconds(1000 * y) for _, y in last]
+        names.append(_name(name, last, places.get(name), figure, letter, width, colours))
+    return [*names, *lines]
+
+
+_AXIS = {"A": "", "E": "5", "F": "6"}
 
 
 def _shift(name: str) -> float:
@@ -186,25 +203,26 @@ def _line(
 
 def _name(
     name: str,
-    points: list[tuple[float, Spread]],
+    last: list[tuple[float, float]],
     name_at: float | None,
-    unit_ns: float,
+    figure: list[str],
     letter: str,
+    width: int,
     colours: Colours,
 ) -> Trace:
-    """Beside the last point, with its figure."""
-    far = [points[-1][0] - _shift(name) + 0.25] if points else []
-    median = points[-1][1].median / unit_ns if points else 0.0
+    """A name with its figure at the right end, and a faint line to it from the last point."""
+    wide = with_figures(width)
     return {
-        "x": far,
-        "y": [name_at] if points else [],
-        "mode": "text",
-        "text": [f" {name} <b>{microseconds(1000 * median)}</b>"],
+        "x": [place for at, _ in last for place in (at, names_place(width, letter))],
+        "y": [height for _, y in last for height in (y, name_at)],
+        "mode": "lines+text",
+        "line": {"color": colours["line"], "width": 1},
+        "text": ["", *(f" {name} <b>{told}</b>" if wide else f" {name}" for told in figure)],
         "textposition": "middle right",
-        "textfont": {"color": colours["text"], "size": 13},
+        "textfont": {"color": colours["text"], "size": 13 if wide else 11},
         "hoverinfo": "skip",
         "cliponaxis": False,
-        **_on(letter),
+        **_on(_AXIS[letter]),
     }
 
 
@@ -405,7 +423,7 @@ def _marks(stages: Sequence[StageFigures], colours: Colours) -> list[Trace]:
 # ---- F: acceptance -------------------------------------------------------------------------------
 
 
-def _accepted(result: RaceResult | None, colours: Colours) -> list[Trace]:
+def _accepted(result: RaceResult | None, width: int, colours: Colours) -> list[Trace]:
     """The published share of the last stage, and ours of the first, which all have."""
     last = PUBLISHED[-1].stage
     lines = [line for line in PUBLISHED if line.stage == last]
@@ -429,14 +447,20 @@ def _accepted(result: RaceResult | None, colours: Colours) -> list[Trace]:
     here = {
         "x": [corpus_place(size.size_mb) for size in sizes],
         "y": shares,
-        "mode": "lines+markers+text",
+        "mode": "lines+markers",
         "line": {"color": colours["text"], "width": 1.6},
         "marker": _solid(sizes[0].stages[0].stage if sizes else "", colours),
-        "text": [*[""] * (len(sizes) - 1), *(f"   {said} <b>{y:.1f}</b>" for y in shares[-1:])],
-        "textposition": "middle right",
-        "textfont": {"color": colours["text"], "size": 13},
         "hovertemplate": "here: %{y:.1f} %<extra></extra>",
         "cliponaxis": False,
         **_on("6"),
     }
-    return [there, here]
+    end = [(corpus_place(size.size_mb), size.accept_pct or 0.0) for size in sizes[-1:]]
+    figure = [f"{y:.1f}" for _, y in end]
+    at = _clear_of(lines[-1].accept_pct, end[0][1]) if end else None
+    return [there, _name(said, end, at, figure, "F", width, colours), here]
+
+
+def _clear_of(figure: float, height: float) -> float:
+    """A height near this one at which a name does not stand beside that figure."""
+    near = figure - height
+    return height if abs(near) > 2 else figure - math.copysign(2, near)

@@ -13,7 +13,7 @@ Open = Callable[..., Lesson]
 SHOW = "from ngram_core.views import BarTable, Check, Lines\ncheck = Check(); check.show()"
 LINES = "lines = Lines(word=82); lines.show()"
 BARS = """from ngram_core.lesson.checking import counts
-BarTable(counts.limit_bars()).show()"""
+BarTable(counts.share_bars()).show()"""
 CHECK, GRID = '[data-view="check"]', '[data-view="lines"]'
 
 

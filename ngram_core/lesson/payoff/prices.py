@@ -85,8 +85,8 @@ class Measured:
         nine = self.ratios(9)
         return (
             f"{WEIGHTS_MB} MB of weights, times the numbers of 1 token: {told(1)}; of 9 tokens:"
-            f" {told(9)}.\nSo here 9 tokens are checked for the price of {median(nine):.1f}"
-            f" ({min(nine):.1f} – {max(nine):.1f})."
+            f" {told(9)}.\nRound by round, here 9 tokens are checked for the price of"
+            f" {median(nine):.1f} ({min(nine):.1f} – {max(nine):.1f})."
         )
 
 

@@ -12,7 +12,7 @@ export default {
 function pictures() {
   const grid = el("ol", { class: "lines64" });
   const legend = el("p", { class: "cap" }, Object.entries(NAMES).map(([sign, name]) =>
-    el("span", { class: `key64 ${sign}` }, seen(LETTERS[sign], `sq h-${sign}`), ` ${name}`)), "Dotted: lines that a stage with more of them touches.");
+    el("span", { class: `key64 ${sign}` }, seen(LETTERS[sign], `sq h-${sign}`), ` ${name}`)), "Empty: lines that another stage touches, and this one does not.");
   return {
     node: el("div", {}, grid, legend),
     show: (_doc, here, step) => {

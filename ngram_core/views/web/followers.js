@@ -59,11 +59,11 @@ function curve(doc, here, k, width) {
   svg.append(svgNode("rect", { class: "here", x: x(k) - 7, y: top - 6, width: 14, height: height - top - bottom + 6, rx: 4 }));
   line(svg, doc.published, x, y, k, "pub");
   line(svg, here.counts.map((count) => count / here.total), x, y, k, "own");
-  legend(svg, width - right);
+  legend(svg, width - right - 12);
   return svg;
 }
 
-/** Both curves fall, so the upper right is free. */
+/** Both curves fall, so the upper right is free, but for the mark of the last step. */
 function legend(svg, x) {
   [["counted here", "own", 14], ["published", "pub", 34]].forEach(([text, cls, y]) => {
     svg.append(svgNode("circle", { class: cls, cx: x - 96, cy: y + 4, r: 4.5 }), svgText(x - 84, y + 8, text, "start", cls));

@@ -44,7 +44,7 @@ export default {
         el("div", { class: "field words-field" }, el("label", { for: id }, "Words"), field, button("Build its map", build)), line,
         el("div", { class: "ctl" }, el("div", { class: "btns" }, back, next, finish), count, el("div", { class: "btns" }, seed, again)),
         words,
-        el("div", { class: "half" }, el("div", {}, head, place), el("div", {}, el("h4", {}, "Keys"), keys, el("h4", {}, "Peeled, in order"), list))));
+        el("div", { class: "half" }, el("div", {}, head, place), el("div", {}, el("h4", {}, "Keys, each with its value, position·length"), keys, el("h4", {}, "Peeled, in order"), list))));
     root.append(frame);
 
     const fresh = { attempt: 0, taken: [], tapped: -1, filled: 0 };

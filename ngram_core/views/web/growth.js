@@ -43,7 +43,7 @@ function barNode(name, bar, most) {
 
 /** Live bytes and the peak so far, over the number of n-grams. */
 function lines(here, n, width) {
-  const height = 180, left = 58, right = 16, top = 12, bottom = 36;
+  const height = 180, left = 58, right = 16, top = 12, bottom = 24;
   const last = here.lines[0].at(-1)[0];
   const x = (grams) => left + ((width - left - right) * grams) / last;
   const y = (bytes) => height - bottom - ((height - top - bottom) * bytes) / here.most;
@@ -55,6 +55,6 @@ function lines(here, n, width) {
   svg.append(svgNode("line", { class: "cursor", x1: x(n), x2: x(n), y1: top, y2: height - bottom }));
   const path = (list, k) => list.map((point, i) => `${i ? "L" : "M"}${x(point[0]).toFixed(1)} ${y(point[k]).toFixed(1)}`).join("");
   svg.append(svgNode("path", { class: "pub live", d: path(here.lines[0], 1) }), svgNode("path", { class: "doubling", d: path(here.lines[0], 2) }), svgNode("path", { class: "own", d: path(here.lines[1], 2) }));
-  svg.append(svgText(left, height - 4, "n-grams", "start"), svgText(x(last), height - bottom + 16, figure(last), "end"));
+  svg.append(svgText(left, height - bottom + 16, "1", "start"), svgText(x(last), height - bottom + 16, `${figure(last)} n-grams`, "end"));
   return svg;
 }
