@@ -1,6 +1,7 @@
 """Every lesson, both copies: no error on the page and nothing wider than it.
 
-What a reader gets runs in both apps; its solution, which has the same views, on the phone alone.
+What a reader gets runs in both apps, and in the lab its questions and exercises are answered by
+keys; its solution, which has the same views, is run on the phone alone.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
+from .answering import answer_all
 from .conftest import NOTEBOOKS
 from .lesson import App, Lesson, wider
 
@@ -51,3 +53,5 @@ def test_runs_and_shows(
         if cell["outputs"]:
             assert wider(area) <= 1, f"output {index} is wider than the page"
     assert shown > 0
+    if app == "lab":
+        assert answer_all(page, lesson) >= 2
