@@ -68,8 +68,9 @@ def _check_both_tests(typed: str) -> Answer:
 
 
 BOTH_TESTS = Task(
-    "Go to word 87, after “pour the rest”. Work both tests by hand for the n-gram that decides:"
-    " give F, then 100 × the count of the best follower, then the share needed times F.",
+    "In the second Stepper go to word 87, after “pour the rest”: its field Word takes the number."
+    " Work both tests by hand for the n that decides: give F, then 100 × the count of the best"
+    " follower, then the share needed times F.",
     "Three numbers",
     _check_both_tests,
 )
@@ -107,7 +108,7 @@ def _tests(row: Row) -> str:
 ONE_CHANGE = Task(
     "Change one word before “add the flour” so that word 20 is drafted. Give its place and the new"
     " word.",
-    "Place and word",
+    "Place and word, as in: 3 sugar",
     _check_change,
     level="thinking",
 )

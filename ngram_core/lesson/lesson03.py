@@ -69,9 +69,10 @@ _STATIC, _OTHER, _NS = 893, 42, 45
 def time_of_copies(x: Experiment) -> Task:
     """Copies turned into time; the reply sets the reader's own ratio beside it."""
     return Task(
-        f"Upstream, with a static cache from 541 MB of C, copies {_STATIC} followers from it and"
-        f" {_OTHER} from the other caches for each drafted token. Copying one costs about {_NS} ns"
-        " there, allocation included. How many µs a drafted token is that?",
+        "On another machine we counted: upstream, with a static cache from 541 MB of C, copies"
+        f" {_STATIC} followers from it and {_OTHER} from the other caches for each drafted token."
+        f" Copying one costs about {_NS} ns there, allocation included. How many µs a drafted token"
+        " is that?",
         "µs",
         lambda typed: _check_time(typed, x),
         level="thinking",
