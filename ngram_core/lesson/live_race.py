@@ -27,6 +27,9 @@ SIZES = (0, 1, 5, 25, 100)
 TEXTS = (1_000, 20_000, 100_000)
 RUNS = (1, 3, 5, 9)
 
+MOST_LETTERS = 1_000
+"""Of a corpus's name: a longer one is a text that was put into the wrong field."""
+
 _SLICE_SECONDS = 0.03
 
 
@@ -96,6 +99,11 @@ class LiveRace(Closing):
             raise InputError(f"a race needs a stage of these: {', '.join(STAGES)}")
         if not chosen.corpus.strip():
             raise InputError("no corpus is named; type a file or a folder with text in it")
+        if len(chosen.corpus) > MOST_LETTERS:
+            raise InputError(
+                f"{len(chosen.corpus):,} characters are no name; put the text into a file, and"
+                " type its name"
+            )
         refusal = self.refusal(chosen.largest_mb)
         if refusal is not None:
             raise InputError(refusal)

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 
 from ..errors import InputError, StateError
 
+MOST_LETTERS = 2_000
+"""Of an answer; no right one comes near."""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -106,6 +109,8 @@ class Task:
         """Check what was typed."""
         if not typed.strip():
             return Answer(False, "Nothing is there yet: type an answer first.")
+        if len(typed) > MOST_LETTERS:
+            return Answer(False, f"These are {len(typed):,} characters; the answer is shorter.")
         return self.check(typed)
 
 

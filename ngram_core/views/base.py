@@ -48,6 +48,11 @@ class View(anywidget.AnyWidget):
         return bundle
 
 
+def whole_text(typed: Any) -> str:
+    """What the page sent, as text that can be sent back: half of a surrogate pair cannot."""
+    return str(typed).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _keep_only_latest(widget: anywidget.AnyWidget) -> None:
     """Close the widgets that this cell made when it ran before; without a cell, keep all."""
     cell, run = _running_cell()

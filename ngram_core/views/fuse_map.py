@@ -10,7 +10,7 @@ import traitlets
 from ..errors import InputError, NgramError
 from ..lesson.constmap.fuse_map import NOTES, FuseMap, Hand
 from .assets import script, style
-from .base import View
+from .base import View, whole_text
 
 
 class Peel(View):
@@ -53,7 +53,7 @@ class Peel(View):
     def _heard(self, _widget: Any, content: Any, _buffers: Any) -> None:
         ok, line = True, "Built."
         try:
-            self.build(str(content["text"]))
+            self.build(whole_text(content["text"]))
         except NgramError as error:
             ok, line = False, f"{error}. Nothing was changed."
         except Exception as error:

@@ -9,7 +9,7 @@ import traitlets
 
 from ..errors import NgramError
 from ..lesson.steps import StepsModel
-from .base import View
+from .base import View, whole_text
 
 
 class Inside(View):
@@ -50,7 +50,7 @@ class Inside(View):
 
     def _heard(self, _widget: Any, content: Any, _buffers: Any) -> None:
         try:
-            line, ok = self.ask(str(content["typed"])), True
+            line, ok = self.ask(whole_text(content["typed"])), True
         except NgramError as error:
             line, ok = str(error), False
         except Exception as error:

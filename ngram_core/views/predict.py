@@ -9,9 +9,9 @@ import traitlets
 from IPython.display import display
 
 from ..errors import NgramError
-from ..lesson.predict import Answer, Prediction, Question, Task
+from ..lesson.predict import MOST_LETTERS, Answer, Prediction, Question, Task
 from .assets import script, style
-from .base import View
+from .base import View, whole_text
 
 
 class Asked(View):
@@ -41,7 +41,7 @@ class Asked(View):
 
     def _heard(self, _widget: Any, content: Any, _buffers: Any) -> None:
         try:
-            self.take(str(content["typed"]))
+            self.take(whole_text(content["typed"]))
         except NgramError as error:
             self.reply = {**self.reply, "right": False, "line": str(error)}
         except Exception as error:
@@ -102,7 +102,8 @@ class Exercise(Asked):
     def take(self, typed: str) -> Answer:
         """Check this answer."""
         answer = self.task.answer(typed)
-        self.reply = {"right": answer.right, "line": answer.line, "guess": typed}
+        kept = typed if len(typed) <= MOST_LETTERS else ""
+        self.reply = {"right": answer.right, "line": answer.line, "guess": kept}
         return answer
 
     def describe(self) -> str:

@@ -11,6 +11,7 @@ from ..lesson.race_table import table
 from ..lesson.race_words import describe
 from ..racing import RaceResult
 from .assets import script, style
+from .base import whole_text
 from .figure import Layout, Trace
 from .figure_grid import Colours
 from .measuring import Measuring
@@ -62,7 +63,8 @@ class Race(Measuring):
         x = self.race
         self._saved = ""
         if action == "choose":
-            x.choose(**dict([value]))
+            name, given = value
+            x.choose(**{name: whole_text(given) if isinstance(given, str) else given})
         elif action == "stage":
             chosen = set(x.choice.stages) ^ {value}
             x.choose(stages=tuple(chosen))

@@ -19,8 +19,8 @@ race.show()
 """
 
 
-def opened(open_notebook: Open, **how: Any) -> Lesson:
-    lesson = open_notebook([SHOW], **how)
+def opened(open_notebook: Open, more: str = "", **how: Any) -> Lesson:
+    lesson = open_notebook([SHOW, more], **how)
     lesson.run_cell(0)
     lesson.wait_plots("race", "Memory by structure")
     return lesson
@@ -118,6 +118,7 @@ def test_any_width_and_theme(open_notebook: Open, app: App, looks: list[tuple[in
         lesson.dress(width, dark)
         lesson.page.wait_for_timeout(500)
         looks_right(lesson)
+        assert moving(lesson) == [], "less motion was asked for"
         name = f"race-{app}-{width}-{'dark' if dark else 'light'}"
         lesson.screenshot(name, ".ngram-live")
 
@@ -129,8 +130,20 @@ def looks_right(lesson: Lesson) -> None:
     assert lesson.axe(".ngram-live") == []
 
 
+def moving(lesson: Lesson) -> list[str]:
+    """Parts of the board that would move by themselves."""
+    found: list[str] = lesson.page.evaluate(
+        """() => [...document.querySelectorAll('.board, .board *')]
+            .filter((e) => [null, '::before', '::after'].some((part) => {
+                const style = getComputedStyle(e, part);
+                return parseFloat(style.transitionDuration) || parseFloat(style.animationDuration);
+            })).map((e) => e.className || e.tagName)"""
+    )
+    return found
+
+
 def test_running_the_cell_again_leaves_nothing(open_notebook: Open) -> None:
-    lesson = opened(open_notebook)
+    lesson = opened(open_notebook, more=SHOW)
     before = lesson.left()
     assert (before["figures"], before["boards"], before["pumps"]) == (1, 1, 0)
     lesson.page.click("button[data-name=start]")
@@ -141,3 +154,7 @@ def test_running_the_cell_again_leaves_nothing(open_notebook: Open) -> None:
     assert lesson.page.locator(".board").count() == 1
     lesson.page.click("button[data-name=start]")
     rows(lesson, 1)
+    lesson.run_cell(1)  # another race, in another cell, in the middle of this one
+    lesson.page.wait_for_function("document.querySelectorAll('.board').length === 1")
+    lesson.wait_plots("race", "Memory by structure")
+    assert lesson.left() == before

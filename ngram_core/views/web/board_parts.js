@@ -22,8 +22,12 @@ function begun(model, root, name, build) {
   const error = el("p", { class: "no error", role: "alert" });
   const trouble = (text) => setText(error, text);
   const ask = (action, value) => {
-    if (model.comm_live === false) return trouble("The kernel is gone. Run the notebook again to go on.");
-    model.send({ action, value: value ?? null });
+    try {
+      if (model.comm_live === false) throw new Error("no kernel");
+      model.send({ action, value: value ?? null }); // after a restart this throws
+    } catch {
+      trouble("The kernel is gone. Run the notebook again to go on.");
+    }
   };
   const { parts, panel } = build(ask, error);
   const frame = el("section", { class: "ngc board", role: "group", "aria-label": name, onkeydown: keepArrows }, panel);

@@ -1,6 +1,7 @@
 // What is drafted: an example or a text of the reader's own, which caches, how many guesses.
 import { el, figure, freshId } from "./dom.js";
 import { asker } from "./asker.js";
+import { refuseFlood } from "./flood.js";
 
 const CACHES = [["context", "ctx"], ["dynamic", "dyn"], ["static", "sta"]];
 const GUESSES = [1, 2, 3, 4, 6, 8, 12, 16];
@@ -52,20 +53,12 @@ export function editor(choices, ask) {
   function area(name, label, rows, placeholder) {
     const field = el("textarea", {
       id: id(name), rows, placeholder, spellcheck: "false", autocomplete: "off", dir: "auto",
-      oninput: count, onpaste: refuseFlood, onkeydown: (e) => {
+      oninput: count, onpaste: refuseFlood(choices.max_characters, (words) => answer(false, words)), onkeydown: (e) => {
         e.stopPropagation(); // the notebook's shortcuts stay out of the text
         if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); submit(); }
       },
     });
     return { field, node: el("div", { class: "area" }, el("label", { for: field.id }, label), field) };
-  }
-
-  /** A text far too long would make the page itself crawl: it stays outside, and we say so. */
-  function refuseFlood(event) {
-    const length = event.clipboardData?.getData("text").length ?? 0;
-    if (length <= choices.max_characters) return;
-    event.preventDefault();
-    tooLong("pasted text", length);
   }
 
   function tooLong(what, length) {

@@ -11,7 +11,7 @@ export default {
   render: ({ model, el: root }) => inside(model, root, {
     name: "followers",
     picture: pictures,
-    ask: { label: "Count a text of your own", button: "Count it", rows: 2, placeholder: "Type or paste a text here" },
+    ask: { label: "Count a text of your own", button: "Count it", rows: 2, placeholder: "Type or paste a text here", most: 200_000 },
   }),
 };
 

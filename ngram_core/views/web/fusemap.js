@@ -2,6 +2,7 @@
 // cells, the engine's own order and all sentences, so that each step is made here at once.
 import { asker } from "./asker.js";
 import { el, freshId, plural } from "./dom.js";
+import { refuseFlood } from "./flood.js";
 import { cellGrid, listed } from "./fusecells.js";
 import { OWN_KEYS } from "./keys.js";
 
@@ -27,6 +28,7 @@ export default {
     const line = el("p", { class: "line", role: "status" });
     const id = freshId("words");
     const field = el("input", { type: "text", id, autocomplete: "off", spellcheck: "false", ...OWN_KEYS,
+      onpaste: refuseFlood(2_000, (words) => wire.answer(false, words)),
       onkeydown: (e) => { e.stopPropagation(); if (e.key === "Enter") build(); } });
     const wire = asker(line, (text) => {
       if (model.comm_live === false) return false;

@@ -1,6 +1,7 @@
 // The frame of all views of the inside: choices, steps, a sentence, and a picture that each view
 // draws. It reads the document of lesson/steps.py and never asks the kernel to step.
 import { el, figure, freshId } from "./dom.js";
+import { refuseFlood } from "./flood.js";
 import { asker } from "./asker.js";
 import { OWN_KEYS } from "./keys.js";
 
@@ -8,7 +9,7 @@ const SAVE_MS = 150; // the place is told to the kernel when the reader rests
 
 /**
  * The view in `root`. `picture(doc)` gives { node, show(doc, case, step, at, width) }; `name` is
- * what it is called; `ask`, if given, is what can be typed: { label, button, rows, placeholder }.
+ * what it is called; `ask`, if given, is what can be typed: { label, button, rows, placeholder, most }, at most so many characters.
  */
 export function inside(model, root, { name, picture, ask }) {
   try {
@@ -127,11 +128,12 @@ function begun(model, root, name, picture, asked) {
     go(move);
   }
 
-  function asking({ label, button, rows, placeholder }) {
+  function asking({ label, button, rows, placeholder, most }) {
     const id = freshId("ask");
     const line = el("p", { class: "line", role: "status" });
     const field = el(rows > 1 ? "textarea" : "input", { id, rows: rows > 1 ? rows : null, type: rows > 1 ? null : "text",
-      placeholder, autocomplete: "off", spellcheck: "false", dir: "auto", ...OWN_KEYS, onkeydown: (event) => {
+      placeholder, autocomplete: "off", spellcheck: "false", dir: "auto", ...OWN_KEYS,
+      onpaste: refuseFlood(most, (words) => wire.answer(false, words)), onkeydown: (event) => {
         event.stopPropagation(); // the notebook's shortcuts stay out of the field
         if (event.key !== "Enter" || (rows > 1 && !event.ctrlKey && !event.metaKey)) return;
         event.preventDefault();

@@ -17,7 +17,7 @@ export default {
     picture: pictures,
     ask: {
       label: "A text of your own: what the model writes. To give it a prompt, put that first and a line of --- behind it.",
-      button: "Measure it", rows: 3, placeholder: "Type or paste a text here",
+      button: "Measure it", rows: 3, placeholder: "Type or paste a text here", most: 20_000,
     },
   }),
 };

@@ -1,5 +1,6 @@
 // Predict and Exercise: a question, an answer given once or often, a reply in words.
 import { el, freshId } from "./dom.js";
+import { refuseFlood } from "./flood.js";
 
 const PATIENCE_MS = 6000;
 
@@ -35,7 +36,7 @@ function sender(model, line) {
     clearTimeout(waiting);
     if (reply.line) say(reply.right ? "yes" : "no", reply.line);
   };
-  return { send, show };
+  return { send, show, say };
 }
 
 function prediction(model) {
@@ -81,6 +82,7 @@ function exercise(model) {
   const check = () => wire.send(field.value);
   const field = el(rows > 1 ? "textarea" : "input", {
     id, rows: rows > 1 ? rows : null, type: rows > 1 ? null : "text", autocomplete: "off", spellcheck: "false",
+    onpaste: refuseFlood(2_000, (words) => wire.say("no", words)),
     onkeydown: (e) => {
       if (e.key === "Enter" && !e.shiftKey && (rows === 1 || e.ctrlKey || e.metaKey)) {
         e.preventDefault();

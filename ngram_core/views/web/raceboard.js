@@ -2,12 +2,13 @@
 // It shows the document that the kernel sends and says what the reader pressed.
 import { board, buttons, light, progress, segments, sentence, setText } from "./board_parts.js";
 import { el, freshId } from "./dom.js";
+import { refuseFlood } from "./flood.js";
 import { OWN_KEYS } from "./keys.js";
 
 export default {
   render({ model, el: root }) {
     const close = board(model, root, "Race", (ask, error) => {
-      const parts = [buttons(ask), sentence(), progress(), light(), notes(), fields(ask), stages(ask), pending(), reports(ask)];
+      const parts = [buttons(ask), sentence(), progress(), light(), notes(), fields(ask, error), stages(ask), pending(), reports(ask)];
       const [run, say, bar, lamp, shows, choices, who, next, out] = parts.map((part) => part.node);
       const panel = el("div", { class: "panel race" },
         el("div", { class: "top" }, say, run, bar), error, lamp, choices, who, next, shows, out);
@@ -46,10 +47,10 @@ function notes() {
 }
 
 /** What to race: one of several each, and a corpus of the reader's own. */
-function fields(ask) {
+function fields(ask, error) {
   const node = el("div", { class: "setup" });
   let made = [];
-  const own = ownCorpus(ask);
+  const own = ownCorpus(ask, error);
   return {
     node,
     show: (doc) => {
@@ -80,9 +81,10 @@ function field(given, ask) {
   };
 }
 
-function ownCorpus(ask) {
+function ownCorpus(ask, error) {
   const id = freshId("own");
   const input = el("input", { type: "text", id, placeholder: "my.txt", autocomplete: "off", spellcheck: "false", ...OWN_KEYS,
+    onpaste: refuseFlood(1_000, (words) => setText(error, words)),
     onkeydown: (event) => {
       event.stopPropagation(); // letters and Enter are typed here
       if (event.key === "Enter") take();
