@@ -79,6 +79,8 @@ class Reader:
         self.rounds = 0
         self.restarts = 0
         self.runs = 0  #: of cells that show a view
+        self.turns = 0  #: to another tab
+        self.front = ""
         self.cdp = lesson.page.context.new_cdp_session(lesson.page)
         for name in (FIRST, STEPS, LIVE):
             self.turn_to(name)
@@ -86,17 +88,40 @@ class Reader:
 
     def turn_to(self, name: str) -> None:
         """Opens a lesson, or brings it to the front."""
+        self.turns += name != self.front
+        self.front = name
         self.lesson.command("docmanager:open", path=f"{self.folder}/{name}")
         self.lesson.wait_ready()
 
     def run(self, cell_id: str) -> None:
-        """Runs the cell of that name in the lesson in front."""
-        ids: list[str] = self.lesson.page.evaluate(
-            """() => window.jupyterapp.shell.currentWidget.content.widgets
-                .filter(cell => cell.model.type === 'code').map(cell => cell.model.id)"""
+        """Runs the cell of that name in the lesson in front, with a reader's keys: JupyterLab holds
+        each key event, and with it the view that it was for, until one of its shortcuts is used."""
+        count = self._count(cell_id)
+        self.lesson.page.evaluate(
+            """async (id) => {
+                const notebook = window.jupyterapp.shell.currentWidget.content;
+                const index = notebook.widgets.findIndex((cell) => cell.model.id === id);
+                await notebook.scrollToItem(index);
+                notebook.deselectAll();
+                notebook.activeCellIndex = index;
+                notebook.mode = 'edit';
+                notebook.activeCell.editor.focus();
+            }""",
+            cell_id,
         )
-        self.lesson.run_cell(ids.index(cell_id))
+        self.lesson.press("Control+Enter")
+        self._until(lambda: str(self._count(cell_id) != count), "True")
+        self.lesson.wait_done(all_cells=False)
         self.runs += 1
+
+    def _count(self, cell_id: str) -> int | None:
+        """How many runs its kernel had seen when that cell ran last; None while it runs."""
+        count: int | None = self.lesson.page.evaluate(
+            """(id) => window.jupyterapp.shell.currentWidget.content.widgets
+                .find((cell) => cell.model.id === id).model.executionCount""",
+            cell_id,
+        )
+        return count
 
     def output(self, cell_id: str) -> Locator:
         """Its output, scrolled to; the lessons in the other tabs are in the same page."""
