@@ -7,6 +7,7 @@ PYTHON_HERE := .venv/bin/python
 PIP := $(PYTHON_HERE) -m pip --disable-pip-version-check -q install
 SETTINGS := ngram_core/cli/lab_settings/overrides.json
 FIRST := notebooks/00_start_here.ipynb
+INSTALLED := .venv/package.done
 
 # A virtual environment holds its own path: in a checkout that was moved, make it anew.
 MADE_IN := $(shell cat .venv/made-in 2>/dev/null || pwd -P)
@@ -21,7 +22,8 @@ endif
 help:
 	@sed -n 's/^# //p' Makefile | head -n 3
 
-# Set-up. The Python link comes first; each file below is touched when its step is done.
+# Set-up. The Python link comes first; each file below is touched when its step is done. A second
+# extra brings its own packages only: ours is there, with its engine.
 
 $(PYTHON_HERE): | tests/preflight.sh
 	@python=$$(sh tests/preflight.sh) && "$$python" -m venv --clear .venv
@@ -33,12 +35,15 @@ $(PYTHON_HERE): | tests/preflight.sh
 .venv/%.done: pyproject.toml setup.py $(SETTINGS) | $(PYTHON_HERE)
 	@sh tests/preflight.sh >/dev/null
 	@echo "Installing $(SAYS) into .venv (a minute or two, the first time) ..."
-	@$(PIP) 'setuptools>=77' 'cffi>=2.0' && $(PIP) -e '.[$*]' || { \
-	    echo "Could not install; the reason stands above. The first time needs a network." >&2; exit 1; }
+	@package='-e .'; \
+	if [ $(INSTALLED) -nt pyproject.toml ] && [ $(INSTALLED) -nt setup.py ]; then package=ngram-core; fi; \
+	$(PIP) 'setuptools>=77' 'cffi>=2.0' && $(PIP) $$package'[$*]' || { \
+	    echo "Could not install; the reason stands above. The first time needs a network." >&2; exit 1; }; \
+	[ "$$package" = ngram-core ] || touch $(INSTALLED) .venv/engine.done
 	@mkdir -p .venv/share/jupyter/lab/settings
 	@cp $(SETTINGS) .venv/share/jupyter/lab/settings/
 	@pwd -P >.venv/made-in
-	@touch .venv/engine.done $@
+	@touch $@
 
 .venv/engine.done: $(ENGINE)
 	@echo "The engine has changed: compiling ..."

@@ -299,7 +299,7 @@ def test_the_shape_at_a_small_size(prose: MadeProse, qwen: Tokenizer) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_541_mb_have_the_published_shape(
     prose: MadeProse, qwen: Tokenizer, measured: Callable[[str], None]
 ) -> None:
