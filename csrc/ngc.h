@@ -281,6 +281,10 @@ void ngc_counter_free(ngc_counter *counter);
 ngc_status ngc_counter_add(ngc_counter *counter, const int32_t *tokens, size_t n_tokens);
 int64_t ngc_counter_tokens(const ngc_counter *counter);
 
+/* The same, as far as one slice goes: *n_done tokens were counted, maybe none, while its table grows. */
+ngc_status ngc_counter_add_slice(ngc_counter *counter, const int32_t *tokens, size_t n_tokens,
+                                 size_t *n_done);
+
 /* What is added from here on is another text: no 2-gram and no follower spans the border. */
 ngc_status ngc_counter_end_text(ngc_counter *counter);
 
@@ -302,6 +306,7 @@ ngc_status ngc_counter_fill(ngc_counter *counter, ngc_cache *cache, int64_t firs
 /* Works out the order of llama.cpp's file for finished counts, then writes it in pieces, as
  * ngc_cache_save_legacy does. */
 ngc_status ngc_counter_begin_save(ngc_counter *counter);
+ngc_status ngc_counter_begin_save_slice(ngc_counter *counter, size_t n_grams, int32_t *done);
 ngc_status ngc_counter_save_legacy(ngc_counter *counter, ngc_cursor *cursor, uint8_t *buffer,
                                    size_t capacity_bytes, size_t *n_written);
 

@@ -18,7 +18,8 @@ enum {
     MOST_IDS = (1 << ID_BITS) - 1, /* the packed key 0 stays free: numbers begin at 1 */
     AHEAD = 24,                    /* tokens between asking for a slot and using it */
     FIRST_SLOTS = 1 << 12,
-    SLACK = 256 /* slots behind the last home: no run goes round */
+    SLACK = 256, /* slots behind the last home: no run goes round */
+    SLOTS_A_TOKEN = 4 /* that are moved in the time in which one token is counted */
 };
 
 typedef struct slot {
@@ -42,7 +43,16 @@ typedef struct gram_table {
     uint64_t *grams;
     size_t capacity;
     uint32_t length;
+    uint32_t n_placed; /* of them, those that have a slot since it grew */
 } gram_table;
+
+/* How far the table of slots has grown; it holds nothing that could be found meanwhile. */
+typedef struct growth {
+    enum { GROWN, FITTING, MOVING_UP, MOVING_DOWN } phase;
+    size_t n_homes; /* that it will have */
+    size_t at;
+    size_t next;
+} growth;
 
 /* Grouping, in order; see the section on it. */
 typedef enum phase { COUNTING, COMPACT, BY_FIRST, NUMBER, BY_GRAM, PAIRS, GROUPED } phase;
@@ -54,6 +64,7 @@ struct ngc_counter {
     size_t slots_bytes; /* of their block */
     size_t n_homes;     /* SLACK more slots stand behind them; 0: there are none */
     size_t length;
+    growth growth;
     uint64_t last_two; /* tokens, packed; of the first ones fewer */
     uint64_t n_tokens;
     uint64_t n_before; /* tokens of earlier texts: no 2-gram reaches back to them */
@@ -149,51 +160,25 @@ static size_t home_in(uint64_t spread, size_t n_homes)
     return (size_t)ngc_platform_multiply_high(spread, n_homes);
 }
 
-/* Whether the slots, put into so many homes, leave one free at the end. */
-static bool would_fit(const ngc_counter *counter, size_t n_homes)
-{
-    size_t end = 0;
-    for (size_t i = 0; i < counter->slots_bytes / sizeof(slot); i++) {
-        if (counter->slots[i].spread != 0) {
-            size_t home = home_in(counter->slots[i].spread, n_homes);
-            end = (home > end ? home : end) + 1;
-        }
-    }
-    return end < n_homes + SLACK;
-}
+/* ---- growing, in slices: at a quarter more homes ----
+ *
+ *     fitting        whether all, put into so many homes, leave a slot free at the end
+ *     moving up      to the end of the block, which was stretched
+ *     moving down    each to its place, from the front: no place is behind where its slot stands by
+ *                    then, since all that follow fit behind it
+ */
 
-/* Moves all slots to the end of the block, then each to its place, from the front: no place is
- * behind where its slot stands by then, since all that follow fit behind it. */
-static void stretch(slot *slots, size_t n_old, size_t n_homes)
+static void begin_growing(ngc_counter *counter)
 {
-    size_t n_all = n_homes + SLACK, from = n_all, next = 0;
-    for (size_t i = n_old; i-- > 0;) {
-        if (slots[i].spread != 0) {
-            slots[--from] = slots[i];
-        }
-    }
-    for (; from < n_all; from++) {
-        slot moving = slots[from];
-        size_t home = home_in(moving.spread, n_homes);
-        size_t to = home > next ? home : next;
-        memset(slots + next, 0, (to - next) * sizeof *slots);
-        slots[to] = moving;
-        next = to + 1;
-    }
-    memset(slots + next, 0, (n_all - next) * sizeof *slots);
-}
-
-static ngc_status grow_slots(ngc_counter *counter)
-{
-    size_t n_old = counter->slots_bytes / sizeof(slot);
     size_t n_homes = counter->n_homes == 0 ? FIRST_SLOTS : counter->n_homes / 4 * 5;
-    while (!would_fit(counter, n_homes)) { /* only for a text made for it */
-        n_homes *= 2;
-        if (n_homes / 64 > counter->length + FIRST_SLOTS) {
-            return NGC_UNSUPPORTED;
-        }
-    }
-    size_t bytes = (n_homes + SLACK) * sizeof(slot);
+    counter->growth = (growth){.phase = FITTING, .n_homes = n_homes};
+}
+
+static ngc_status stretch_block(ngc_counter *counter)
+{
+    growth *growth = &counter->growth;
+    size_t n_old = counter->slots_bytes / sizeof(slot);
+    size_t bytes = (growth->n_homes + SLACK) * sizeof(slot);
     slot *slots = ngc_stretch(&counter->allocator, counter->slots, counter->slots_bytes, bytes,
                               NGC_KIND_OTHER);
     if (slots == NULL) {
@@ -202,9 +187,94 @@ static ngc_status grow_slots(ngc_counter *counter)
     ngc_platform_prefer_big_pages(slots, bytes);
     counter->slots = slots;
     counter->slots_bytes = bytes;
-    counter->n_homes = n_homes;
-    stretch(slots, n_old, n_homes);
+    counter->n_homes = growth->n_homes;
+    growth->phase = MOVING_UP;
+    growth->at = n_old;
+    growth->next = growth->n_homes + SLACK;
     return NGC_OK;
+}
+
+/* `next` is behind the last slot that is in its place. */
+static ngc_status fit_slice(ngc_counter *counter, size_t n_slots)
+{
+    growth *growth = &counter->growth;
+    size_t n_old = counter->slots_bytes / sizeof(slot);
+    for (; n_slots > 0 && growth->at < n_old; n_slots--, growth->at++) {
+        if (counter->slots[growth->at].spread != 0) {
+            size_t home = home_in(counter->slots[growth->at].spread, growth->n_homes);
+            growth->next = (home > growth->next ? home : growth->next) + 1;
+        }
+    }
+    if (growth->at < n_old) {
+        return NGC_OK;
+    }
+    if (growth->next < growth->n_homes + SLACK) {
+        return stretch_block(counter);
+    }
+    growth->n_homes *= 2; /* only for a text made for it */
+    growth->at = growth->next = 0;
+    return growth->n_homes / 64 > counter->length + FIRST_SLOTS ? NGC_UNSUPPORTED : NGC_OK;
+}
+
+/* `next` is the first slot at the end of the block. */
+static void move_up_slice(ngc_counter *counter, size_t n_slots)
+{
+    growth *growth = &counter->growth;
+    for (; n_slots > 0 && growth->at > 0; n_slots--) {
+        slot moving = counter->slots[--growth->at];
+        if (moving.spread != 0) {
+            counter->slots[--growth->next] = moving;
+        }
+    }
+    if (growth->at == 0) {
+        growth->phase = MOVING_DOWN;
+        growth->at = growth->next;
+        growth->next = 0;
+    }
+}
+
+/* `next` is behind the last slot that is in its place. */
+static void move_down_slice(ngc_counter *counter, size_t n_slots)
+{
+    growth *growth = &counter->growth;
+    slot *slots = counter->slots;
+    size_t n_all = growth->n_homes + SLACK, next = growth->next;
+    for (; n_slots > 0 && growth->at < n_all; n_slots--, growth->at++) {
+        slot moving = slots[growth->at];
+        size_t home = home_in(moving.spread, growth->n_homes);
+        size_t to = home > next ? home : next;
+        memset(slots + next, 0, (to - next) * sizeof *slots);
+        slots[to] = moving;
+        next = to + 1;
+    }
+    growth->next = next;
+    if (growth->at == n_all) {
+        memset(slots + next, 0, (n_all - next) * sizeof *slots);
+        growth->phase = GROWN;
+    }
+}
+
+/* A failure leaves the table as it was. */
+static ngc_status grow_slice(ngc_counter *counter, size_t n_slots)
+{
+    ngc_status status = NGC_OK;
+    switch (counter->growth.phase) {
+    case FITTING:
+        status = fit_slice(counter, n_slots);
+        break;
+    case MOVING_UP:
+        move_up_slice(counter, n_slots);
+        break;
+    case MOVING_DOWN:
+        move_down_slice(counter, n_slots);
+        break;
+    case GROWN:
+        break;
+    }
+    if (status != NGC_OK) {
+        counter->growth.phase = GROWN;
+    }
+    return status;
 }
 
 /* Counts one key; false if its run has no room, and then nothing is done. */
@@ -230,31 +300,27 @@ static bool count_key(ngc_counter *counter, uint64_t wanted, uint64_t at_token)
     return true;
 }
 
-/* Counts up to AHEAD tokens whose spread keys are known, their slots on the way. */
-static ngc_status count_keys(ngc_counter *counter, const uint64_t *keys, size_t n)
+/* Counts up to AHEAD tokens whose spread keys are known, their slots on the way; fewer if the table
+ * has to grow first. */
+static void count_keys(ngc_counter *counter, const uint64_t *keys, size_t n)
 {
     /* Grown before it is four fifths full; the keys at hand may all be new. */
-    while ((counter->length + n) * 5 > counter->n_homes * 4) {
-        ngc_status status = grow_slots(counter);
-        if (status != NGC_OK) {
-            return status;
-        }
+    if ((counter->length + n) * 5 > counter->n_homes * 4) {
+        begin_growing(counter);
+        return;
     }
     for (size_t i = 0; i < n; i++) {
         ngc_platform_prefetch(&counter->slots[home_in(keys[i], counter->n_homes)]);
     }
     for (size_t i = 0; i < n; i++) {
         uint64_t place = counter->n_tokens;
-        while (place - counter->n_before >= 2 && !count_key(counter, keys[i], place)) {
-            ngc_status status = grow_slots(counter);
-            if (status != NGC_OK) {
-                return status;
-            }
+        if (place - counter->n_before >= 2 && !count_key(counter, keys[i], place)) {
+            begin_growing(counter);
+            return;
         }
         counter->n_tokens++;
         counter->last_two = unspread(keys[i]);
     }
-    return NGC_OK;
 }
 
 /* ---- the public part ---- */
@@ -309,30 +375,57 @@ void ngc_counter_free(ngc_counter *counter)
     ngc_platform_trim();
 }
 
-ngc_status ngc_counter_add(ngc_counter *counter, const int32_t *tokens, size_t n_tokens)
+/* Counts up to AHEAD tokens; their number is that by which the counter's number of tokens grows. */
+static ngc_status count_some(ngc_counter *counter, const int32_t *tokens, size_t n_tokens)
 {
     const uint64_t mask = ((uint64_t)1 << (3 * ID_BITS)) - 1;
+    uint64_t keys[AHEAD];
+    uint64_t last_two = counter->last_two;
+    size_t n = n_tokens < AHEAD ? n_tokens : AHEAD;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t number;
+        ngc_status status = number_of(&counter->allocator, &counter->ids, tokens[i], &number);
+        if (status != NGC_OK) {
+            return status;
+        }
+        last_two = (last_two << ID_BITS | number) & mask;
+        keys[i] = spread(last_two);
+    }
+    count_keys(counter, keys, n);
+    return NGC_OK;
+}
+
+ngc_status ngc_counter_add_slice(ngc_counter *counter, const int32_t *tokens, size_t n_tokens,
+                                 size_t *n_done)
+{
+    *n_done = 0;
     if (counter->phase != COUNTING || counter->n_tokens + n_tokens > UINT32_MAX) {
         return NGC_BAD_ARGUMENT;
     }
     ngc_status status = ngc_check_tokens(tokens, n_tokens);
-    for (size_t done = 0; status == NGC_OK && done < n_tokens;) {
-        uint64_t keys[AHEAD];
-        uint64_t last_two = counter->last_two;
-        size_t n = 0;
-        for (; status == NGC_OK && n < AHEAD && done + n < n_tokens; n++) {
-            uint32_t number;
-            status = number_of(&counter->allocator, &counter->ids, tokens[done + n], &number);
-            if (status == NGC_OK) {
-                last_two = (last_two << ID_BITS | number) & mask;
-                keys[n] = spread(last_two);
-            }
-        }
-        if (status == NGC_OK) {
-            status = count_keys(counter, keys, n);
-        }
-        done += n;
+    if (status != NGC_OK || n_tokens == 0) {
+        return status;
     }
+    if (counter->growth.phase != GROWN) {
+        size_t n_slots = n_tokens > SIZE_MAX / SLOTS_A_TOKEN ? SIZE_MAX : n_tokens * SLOTS_A_TOKEN;
+        return grow_slice(counter, n_slots);
+    }
+    uint64_t before = counter->n_tokens;
+    while (status == NGC_OK && *n_done < n_tokens && counter->growth.phase == GROWN) {
+        status = count_some(counter, tokens + *n_done, n_tokens - *n_done);
+        *n_done = (size_t)(counter->n_tokens - before);
+    }
+    return status;
+}
+
+ngc_status ngc_counter_add(ngc_counter *counter, const int32_t *tokens, size_t n_tokens)
+{
+    size_t done = 0, n_done;
+    ngc_status status;
+    do {
+        status = ngc_counter_add_slice(counter, tokens + done, n_tokens - done, &n_done);
+        done += n_done;
+    } while (status == NGC_OK && done < n_tokens);
     return status;
 }
 
@@ -455,14 +548,21 @@ static ngc_status reserve_gram(ngc_allocator *allocator, gram_table *table)
         return NGC_NO_MEMORY;
     }
     memset(table->slots, 0, bytes);
-    for (uint32_t number = 0; number < table->length; number++) {
-        size_t at = gram_home(table, table->grams[number]);
+    table->n_placed = 0;
+    return NGC_OK;
+}
+
+/* Gives those a slot that have none since the table grew; how many of n it did not need. */
+static size_t place_grams(gram_table *table, size_t n)
+{
+    for (; n > 0 && table->n_placed < table->length; n--) {
+        size_t at = gram_home(table, table->grams[table->n_placed]);
         while (table->slots[at] != 0) {
             at = (at + 1) & (table->n_slots - 1);
         }
-        table->slots[at] = number + 1;
+        table->slots[at] = ++table->n_placed;
     }
-    return NGC_OK;
+    return n;
 }
 
 /* The number of a 2-gram, a new one if it was not seen before; there is room for it. */
@@ -475,7 +575,7 @@ static uint32_t gram_number(gram_table *table, uint64_t gram)
         }
     }
     table->grams[table->length] = gram;
-    table->slots[at] = ++table->length;
+    table->slots[at] = table->n_placed = ++table->length;
     return table->length - 1;
 }
 
@@ -557,8 +657,7 @@ static void sort_slice(ngc_counter *counter, size_t n, uint64_t most, bool by_fi
 static ngc_status number_slice(ngc_counter *counter, size_t n)
 {
     gram_table *table = &counter->grams;
-    size_t end = slice_end(counter, n, counter->length);
-    for (; counter->at < end; counter->at++) {
+    for (; (n = place_grams(table, n)) > 0 && counter->at < counter->length; n--, counter->at++) {
         size_t i = counter->at;
         if (i % AHEAD == 0 && table->n_slots > 0) {
             for (size_t k = i + AHEAD; k < i + 2 * AHEAD && k < counter->length; k++) {
@@ -570,12 +669,15 @@ static ngc_status number_slice(ngc_counter *counter, size_t n)
         if (status != NGC_OK) {
             return status;
         }
+        if (table->n_placed < table->length) {
+            return NGC_OK; /* it has just grown */
+        }
         uint64_t key = unspread(counter->slots[i].spread);
         uint64_t number = gram_number(table, key >> ID_BITS);
         counter->slots[i].first = (uint32_t)(key & MOST_IDS);
         counter->slots[i].spread = number << 32 | i;
     }
-    if (end == counter->length) {
+    if (counter->at == counter->length) {
         name_grams(counter, table);
         free_grams(&counter->allocator, table);
         next_phase(counter);
@@ -634,8 +736,12 @@ ngc_status ngc_counter_finish_slice(ngc_counter *counter, size_t n_pairs, int32_
     size_t n = n_pairs == 0 ? 1 : n_pairs;
     ngc_status status = counter->outcome;
     switch (status == NGC_OK ? counter->phase : GROUPED) {
-    case COUNTING:
-        next_phase(counter);
+    case COUNTING: /* where moving has begun, it comes to its end, and cannot fail */
+        if (counter->growth.phase == MOVING_UP || counter->growth.phase == MOVING_DOWN) {
+            status = grow_slice(counter, n);
+        } else {
+            next_phase(counter);
+        }
         break;
     case COMPACT:
         compact_slice(counter, n);

@@ -3,6 +3,7 @@
 #define NGC_COUNTER_H
 
 #include "ngc_internal.h"
+#include "ngc_order.h"
 
 /* What was counted, once finished: 2-grams in the order of their first occurrence, each with its
  * followers in theirs.
@@ -23,7 +24,9 @@ typedef struct ngc_counts {
 typedef struct ngc_save_order {
     uint32_t *next; /* of a 2-gram; NULL: not worked out */
     uint32_t head;
-    size_t longest; /* list of followers */
+    size_t n_hashed;       /* 2-grams whose hash is known */
+    ngc_ordering ordering; /* while it is worked out */
+    size_t longest;        /* list that the scratch has room for */
     uint64_t *hashes;
     uint32_t *buckets;
     uint32_t *links;

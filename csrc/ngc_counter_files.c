@@ -3,7 +3,6 @@
  */
 #include "ngc_bytes.h"
 #include "ngc_counter.h"
-#include "ngc_order.h"
 
 static size_t longest_list(const ngc_counts *counts)
 {
@@ -49,34 +48,67 @@ void ngc_save_order_free(ngc_allocator *allocator, ngc_save_order *order, size_t
     order->next = NULL;
 }
 
-ngc_status ngc_counter_begin_save(ngc_counter *counter)
+static size_t hash_slice(const ngc_counts *counts, ngc_save_order *order, size_t n_grams)
 {
-    const ngc_counts *counts = ngc_counter_counts(counter);
-    ngc_save_order *order = ngc_counter_order(counter);
-    ngc_allocator *allocator = ngc_counter_allocator(counter);
-    if (order->next != NULL || counts->n_grams == 0) {
-        return NGC_OK;
+    for (; n_grams > 0 && order->n_hashed < counts->n_grams; n_grams--, order->n_hashed++) {
+        ngc_key key = ngc_key_of(counts->keys[order->n_hashed], 2);
+        order->hashes[order->n_hashed] = ngc_hash_xor(&key);
     }
-    ngc_status status = make_scratch(allocator, order, counts->n_grams);
-    if (status != NGC_OK) {
-        return status;
-    }
-    for (size_t i = 0; i < counts->n_grams; i++) {
-        ngc_key key = ngc_key_of(counts->keys[i], 2);
-        order->hashes[i] = ngc_hash_xor(&key);
-    }
-    uint32_t head = ngc_order_list(order->hashes, counts->n_grams, order->buckets, order->links);
+    return n_grams;
+}
+
+/* The list stays; scratch for the lists of followers takes the place of what it needed. */
+static ngc_status keep_list(ngc_allocator *allocator, const ngc_counts *counts,
+                            ngc_save_order *order)
+{
     uint32_t *next = order->links;
     order->links = NULL;
     free_scratch(allocator, order);
-    status = make_scratch(allocator, order, longest_list(counts));
+    order->n_hashed = 0;
+    ngc_status status = make_scratch(allocator, order, longest_list(counts));
     if (status != NGC_OK) {
         ngc_free(allocator, next, counts->n_grams * sizeof *next, NGC_KIND_OTHER);
         return status;
     }
     order->next = next;
-    order->head = head;
+    order->head = order->ordering.head;
     return NGC_OK;
+}
+
+ngc_status ngc_counter_begin_save_slice(ngc_counter *counter, size_t n_grams, int32_t *done)
+{
+    const ngc_counts *counts = ngc_counter_counts(counter);
+    ngc_save_order *order = ngc_counter_order(counter);
+    ngc_allocator *allocator = ngc_counter_allocator(counter);
+    *done = order->next != NULL || counts->n_grams == 0;
+    if (*done) {
+        return NGC_OK;
+    }
+    if (order->hashes == NULL) {
+        ngc_status status = make_scratch(allocator, order, counts->n_grams);
+        if (status != NGC_OK) {
+            return status;
+        }
+        order->n_hashed = 0;
+        order->ordering = (ngc_ordering){.hashes = order->hashes, .n = counts->n_grams,
+                                         .buckets = order->buckets, .next = order->links};
+    }
+    n_grams = hash_slice(counts, order, n_grams == 0 ? 1 : n_grams);
+    if (n_grams > 0 && ngc_ordering_step(&order->ordering, n_grams)) {
+        ngc_status status = keep_list(allocator, counts, order);
+        *done = status == NGC_OK;
+        return status;
+    }
+    return NGC_OK;
+}
+
+ngc_status ngc_counter_begin_save(ngc_counter *counter)
+{
+    ngc_status status = NGC_OK;
+    for (int32_t done = 0; status == NGC_OK && !done;) {
+        status = ngc_counter_begin_save_slice(counter, SIZE_MAX, &done);
+    }
+    return status;
 }
 
 static uint8_t *put_record(uint8_t *out, const ngc_counts *counts, ngc_save_order *order,

@@ -7,6 +7,7 @@
 #ifndef NGC_ORDER_H
 #define NGC_ORDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,5 +20,21 @@ size_t ngc_order_buckets(size_t n);
  * index returned and goes on by next[], to NGC_ORDER_END. `buckets` is scratch, with room for
  * ngc_order_buckets(n). */
 uint32_t ngc_order_list(const uint64_t *hashes, size_t n, uint32_t *buckets, uint32_t *next);
+
+/* The same in slices: it starts zeroed but for what it is given. */
+typedef struct ngc_ordering {
+    const uint64_t *hashes;
+    size_t n;
+    uint32_t *buckets;
+    uint32_t *next;
+    size_t n_buckets; /* 0: nothing is inserted yet */
+    size_t n_cleared; /* of them, while the list is inserted anew */
+    size_t n_inserted;
+    uint32_t head;
+    uint32_t old; /* the rest of the list that is inserted anew; NGC_ORDER_END: none is */
+} ngc_ordering;
+
+/* One slice of some n_keys; true after the last, and `head` begins the list then. */
+bool ngc_ordering_step(ngc_ordering *ordering, size_t n_keys);
 
 #endif

@@ -135,10 +135,11 @@ class NgramCache(Closing):
         array = as_tokens(tokens)
         counter = _native.NativeCounter()
         try:
-            for start in range(0, len(array), SLICE_TOKENS):
-                counter.add(array[start : start + SLICE_TOKENS])
+            done = 0
+            while done < len(array):
+                done += counter.add(array[done : done + SLICE_TOKENS])
                 if progress is not None:
-                    progress(min(start + SLICE_TOKENS, len(array)) / len(array))
+                    progress(done / len(array))
             group(counter)
             return cls._from_counts(counter, toggles, about)
         finally:

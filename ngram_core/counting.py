@@ -48,8 +48,9 @@ class BigramCounter(Closing):
         Ctrl-C is heard in between; `n_tokens` says how many are counted then.
         """
         array = as_tokens(tokens)
-        for start in range(0, len(array), SLICE_TOKENS):
-            self._handle.add(array[start : start + SLICE_TOKENS])
+        done = 0
+        while done < len(array):
+            done += self._handle.add(array[done : done + SLICE_TOKENS])
 
     def end_text(self) -> None:
         """What is added from here on is another text: nothing is counted across the border, as

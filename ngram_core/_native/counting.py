@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..toggles import Toggles
-from .caches import NativeCache, facts_of, memory_of, save_pieces
+from .caches import SLICE_GRAMS, NativeCache, facts_of, memory_of, save_pieces
 from .engine import ffi, lib
 from .handles import Handle, Loans
 from .values import Tokens, address_of, c_toggles, check
@@ -20,9 +20,13 @@ class NativeCounter(Handle):
         check(lib.ngc_counter_new(out), "new counter")
         super().__init__("counter", out[0], lib.ngc_counter_free)
 
-    def add(self, tokens: Tokens) -> None:
+    def add(self, tokens: Tokens) -> int:
+        """Counts some of them, maybe none while its table grows; how many."""
+        n_done = ffi.new("size_t *")
         with self.use() as pointer:
-            check(lib.ngc_counter_add(pointer, address_of(tokens), len(tokens)), "counting")
+            arguments = address_of(tokens), len(tokens), n_done
+            check(lib.ngc_counter_add_slice(pointer, *arguments), "counting")
+        return int(n_done[0])
 
     def end_text(self) -> None:
         with self.use() as pointer:
@@ -60,8 +64,11 @@ class NativeCounter(Handle):
 
     def save_legacy(self, chunk: int = 1 << 20) -> Iterator[memoryview]:
         """The counts as llama.cpp's file, in pieces that are valid until the next one."""
-        with self.use() as pointer:
-            check(lib.ngc_counter_begin_save(pointer), "saving")
+        done = ffi.new("int32_t *")
+        while not done[0]:
+            with self.use() as pointer:
+                status = lib.ngc_counter_begin_save_slice(pointer, SLICE_GRAMS, done)
+                check(status, "saving")
         yield from save_pieces(self, lib.ngc_counter_save_legacy, ffi.new("ngc_cursor *"), chunk)
 
     def fail_allocation(self, nth: int) -> None:

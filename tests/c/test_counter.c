@@ -124,6 +124,78 @@ void test_counter_groups_in_slices_of_any_size(void)
     ngc_cache_free(wanted);
 }
 
+/* The table grows some ten times on the way, and each time in slices; the list is worked out so, too.
+ * What was counted in between is counted once; a slice that only grows counts nothing. */
+void test_counter_grows_in_slices_of_any_size(void)
+{
+    enum { N_TEXT = 12000 };
+    static const size_t sizes[] = {1, 5, 300, 5000};
+    static int32_t text[N_TEXT];
+    random_text(text, N_TEXT, 3000, 14);
+    ngc_counter *whole = counted_in_pieces(text, N_TEXT, N_TEXT);
+    size_t wanted_bytes, bytes;
+    uint8_t *wanted = saved_counts(whole, N_TEXT, &wanted_bytes);
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
+        ngc_counter *counter;
+        size_t n_idle = 0;
+        CHECK_OK(ngc_counter_new(&counter));
+        for (size_t done = 0, n_done; done < N_TEXT; done += n_done) {
+            size_t n = N_TEXT - done < sizes[i] ? N_TEXT - done : sizes[i];
+            CHECK_OK(ngc_counter_add_slice(counter, text + done, n, &n_done));
+            CHECK(n_done <= n);
+            n_idle += n_done == 0;
+            CHECK_EQUAL(ngc_counter_tokens(counter), done + n_done);
+        }
+        CHECK(n_idle > (sizes[i] == 1 ? 5000 : 3));
+        int32_t done = 0, n_steps = 0;
+        while (!done) {
+            CHECK_OK(ngc_counter_finish_slice(counter, sizes[i], &done));
+        }
+        for (done = 0; !done; n_steps++) {
+            CHECK_OK(ngc_counter_begin_save_slice(counter, sizes[i], &done));
+        }
+        CHECK(n_steps > 2);
+        uint8_t *file = saved_counts(counter, N_TEXT, &bytes);
+        CHECK(bytes == wanted_bytes && memcmp(file, wanted, bytes) == 0);
+        free(file);
+        ngc_counter_free(counter);
+    }
+    free(wanted);
+    ngc_counter_free(whole);
+}
+
+/* Wherever growing has come to, what was counted before it is all there. */
+void test_counter_finishes_while_it_grows(void)
+{
+    enum { N_TEXT = 6000 };
+    static int32_t text[N_TEXT];
+    random_text(text, N_TEXT, 3000, 15);
+    size_t n_counted = 0;
+    for (size_t n_idle = 0; n_idle < 60; n_idle++) {
+        ngc_counter *counter;
+        size_t n_done, done = 0, idle = 0;
+        CHECK_OK(ngc_counter_new(&counter));
+        while (done < N_TEXT && idle < n_idle) {
+            size_t n = done < 3200 ? 3200 - done : 60; /* then it is about to grow */
+            CHECK_OK(ngc_counter_add_slice(counter, text + done, n, &n_done));
+            idle += n_done == 0 && done > 3000;
+            done += n_done;
+        }
+        CHECK_OK(ngc_counter_finish(counter));
+        ngc_counter *wanted = counted_in_pieces(text, done, N_TEXT);
+        size_t bytes, wanted_bytes;
+        uint8_t *file = saved_counts(counter, N_TEXT, &bytes);
+        uint8_t *wanted_file = saved_counts(wanted, N_TEXT, &wanted_bytes);
+        CHECK(bytes == wanted_bytes && memcmp(file, wanted_file, bytes) == 0);
+        n_counted += done;
+        free(file);
+        free(wanted_file);
+        ngc_counter_free(wanted);
+        ngc_counter_free(counter);
+    }
+    CHECK(n_counted > 30 * 3000);
+}
+
 /* The same constmap from counts and from a cache, byte for byte. */
 void test_counter_fills_a_constmap(void)
 {

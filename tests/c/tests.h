@@ -66,6 +66,8 @@
     TEST(packed_cut_at_any_byte) \
     TEST(counter_counts_as_a_cache_does) \
     TEST(counter_groups_in_slices_of_any_size) \
+    TEST(counter_grows_in_slices_of_any_size) \
+    TEST(counter_finishes_while_it_grows) \
     TEST(counter_fills_a_constmap) \
     TEST(counter_refuses_what_it_cannot) \
     EACH(table_around_fits_its_room) \
