@@ -504,6 +504,12 @@ ngc_status ngc_drafter_trace(ngc_drafter *drafter, int32_t n_draft, ngc_step *st
 /* Back to the state after the first length_tokens tokens of this text, order included. */
 ngc_status ngc_drafter_rewind(ngc_drafter *drafter, size_t length_tokens);
 
+/* The same in slices of n_tokens; *done is 1 after the last, and the text is as it was until then.
+ * Stopped, what was counted is forgotten, as by any call that changes the text. */
+ngc_status ngc_drafter_rewind_slice(ngc_drafter *drafter, size_t length_tokens, size_t n_tokens,
+                                    int32_t *done);
+void ngc_drafter_rewind_stop(ngc_drafter *drafter);
+
 /* Ends the text: merges the context cache into the dynamic one, if there is one, and empties
  * both context and text. */
 ngc_status ngc_drafter_end_text(ngc_drafter *drafter);

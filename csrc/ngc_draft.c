@@ -17,6 +17,8 @@ struct ngc_drafter {
     ngc_cache *dynamic_cache;
     ngc_cache *context;
     size_t buckets_at_start; /* of the context cache, for rewinding to the same order */
+    ngc_cache *rewound; /* the context after the first n_rewound tokens, while rewinding goes on */
+    size_t n_rewound;
     ngc_allocator scratch;   /* what copying at look-ups takes */
     ngc_allocator own;
     int32_t *text;
@@ -121,6 +123,7 @@ void ngc_drafter_free(ngc_drafter *drafter)
     if (drafter == NULL) {
         return;
     }
+    ngc_drafter_rewind_stop(drafter);
     ngc_cache_free(drafter->context);
     free(drafter->text);
     free(drafter);
@@ -155,6 +158,7 @@ ngc_status ngc_drafter_feed(ngc_drafter *drafter, const int32_t *tokens, size_t 
         status = reserve(drafter, n_tokens);
     }
     const ngc_cache_operations *operations = drafter->context->operations;
+    ngc_drafter_rewind_stop(drafter);
     drafter->context->changes++;
     for (size_t i = 0; status == NGC_OK && i < n_tokens; i++) {
         drafter->text[drafter->length_tokens] = tokens[i];
@@ -185,27 +189,55 @@ static ngc_status fresh_context(const ngc_drafter *drafter, ngc_cache **out)
     return status;
 }
 
-ngc_status ngc_drafter_rewind(ngc_drafter *drafter, size_t length_tokens)
+void ngc_drafter_rewind_stop(ngc_drafter *drafter)
 {
+    ngc_cache_free(drafter->rewound);
+    drafter->rewound = NULL;
+    drafter->n_rewound = 0;
+}
+
+ngc_status ngc_drafter_rewind_slice(ngc_drafter *drafter, size_t length_tokens, size_t n_tokens,
+                                    int32_t *done)
+{
+    *done = 0;
     if (length_tokens > drafter->length_tokens) {
         return NGC_BAD_ARGUMENT;
     }
-    if (length_tokens == drafter->length_tokens) {
-        return NGC_OK;
+    ngc_status status = NGC_OK;
+    if (drafter->n_rewound > length_tokens) {
+        ngc_drafter_rewind_stop(drafter);
     }
-    ngc_cache *context;
-    ngc_status status = fresh_context(drafter, &context);
-    for (size_t i = 1; status == NGC_OK && i <= length_tokens; i++) {
-        status = context->operations->update(context, drafter->text, i, 1);
+    if (drafter->rewound == NULL && length_tokens < drafter->length_tokens) {
+        status = fresh_context(drafter, &drafter->rewound);
+    }
+    if (drafter->rewound != NULL) {
+        ngc_cache *context = drafter->rewound;
+        for (n_tokens = n_tokens == 0 ? 1 : n_tokens;
+             status == NGC_OK && n_tokens > 0 && drafter->n_rewound < length_tokens; n_tokens--) {
+            status = context->operations->update(context, drafter->text, drafter->n_rewound + 1, 1);
+            drafter->n_rewound += status == NGC_OK;
+        }
     }
     if (status != NGC_OK) {
-        ngc_cache_free(context);
+        ngc_drafter_rewind_stop(drafter);
         return status;
     }
-    ngc_cache_free(drafter->context);
-    drafter->context = context;
-    drafter->length_tokens = length_tokens;
+    if (drafter->rewound != NULL && drafter->n_rewound == length_tokens) {
+        ngc_cache *before = drafter->context;
+        drafter->context = drafter->rewound;
+        drafter->length_tokens = length_tokens;
+        drafter->rewound = before; /* to be freed */
+        ngc_drafter_rewind_stop(drafter);
+    }
+    *done = drafter->rewound == NULL;
     return NGC_OK;
+}
+
+ngc_status ngc_drafter_rewind(ngc_drafter *drafter, size_t length_tokens)
+{
+    int32_t done;
+    ngc_drafter_rewind_stop(drafter);
+    return ngc_drafter_rewind_slice(drafter, length_tokens, SIZE_MAX, &done);
 }
 
 ngc_status ngc_drafter_end_text(ngc_drafter *drafter)
@@ -216,6 +248,7 @@ ngc_status ngc_drafter_end_text(ngc_drafter *drafter)
             return status;
         }
     }
+    ngc_drafter_rewind_stop(drafter);
     drafter->context->operations->clear(drafter->context);
     ngc_cache_facts facts;
     ngc_cache_facts_of(drafter->context, &facts);

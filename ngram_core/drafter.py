@@ -17,6 +17,7 @@ from .toggles import NOCOPY, Toggles
 from .trace import Step
 
 _MOST_GROWN = 1000
+_SLICE_TOKENS = 1 << 12  # some 10 to 40 ms of counting, four n-grams each
 
 
 class Drafter(Closing):
@@ -66,8 +67,11 @@ class Drafter(Closing):
         )
 
     def feed(self, tokens: TokensLike) -> None:
-        """Appends tokens to the text and counts them, one by one."""
-        self._handle.feed(as_tokens(tokens))
+        """Appends tokens to the text and counts them, one by one. Ctrl-C is heard every few thousand;
+        `length` says how many are in the text then."""
+        array = as_tokens(tokens)
+        for start in range(0, len(array), _SLICE_TOKENS):
+            self._handle.feed(array[start : start + _SLICE_TOKENS])
 
     def draft(self, n: int) -> Tokens:
         """Guesses up to n next tokens; int32, shape (0..n,). The text is not changed."""
@@ -103,8 +107,9 @@ class Drafter(Closing):
         return self.trace(n)[1]
 
     def rewind(self, length: int) -> None:
-        """Back to the state after the first `length` tokens. Cost: counts them again."""
-        self._handle.rewind(as_count(length, "length", 0, self.length))
+        """Back to the state after the first `length` tokens. Cost: counts them again; Ctrl-C is heard
+        every few thousand, and the text is as it was."""
+        self._handle.rewind(as_count(length, "length", 0, self.length), _SLICE_TOKENS)
 
     def reset(self) -> None:
         """Ends the text: merges its counts into the dynamic cache, if any, and starts empty."""

@@ -151,9 +151,16 @@ class NativeDrafter(Handle):
             )
         return touches, probe.one()
 
-    def rewind(self, length: int) -> None:
+    def rewind(self, length: int, n_at_once: int) -> None:
+        done = ffi.new("int32_t *")
         with self.use() as pointer:
-            check(lib.ngc_drafter_rewind(pointer, length), "rewinding")
+            try:
+                while not done[0]:
+                    status = lib.ngc_drafter_rewind_slice(pointer, length, n_at_once, done)
+                    check(status, "rewinding")
+            except BaseException:
+                lib.ngc_drafter_rewind_stop(pointer)
+                raise
 
     def end_text(self) -> None:
         with self.use() as pointer:

@@ -182,6 +182,26 @@ static void check_same_state(const ngc_drafter *a, const ngc_drafter *b)
 
 /* As if the tokens had never been fed, order included; also after an earlier text, whose number
  * of buckets the context cache keeps. */
+/* At once, or in slices: stopped, and begun for another length, before they come to their end. */
+static void rewind_to(ngc_drafter *drafter, size_t length, size_t n_at_once)
+{
+    int32_t done = 0;
+    if (n_at_once == SIZE_MAX) {
+        CHECK_OK(ngc_drafter_rewind(drafter, length));
+        return;
+    }
+    size_t length_before = ngc_drafter_length(drafter);
+    CHECK_EQUAL(ngc_drafter_rewind_slice(drafter, length_before + 1, 1, &done), NGC_BAD_ARGUMENT);
+    CHECK_OK(ngc_drafter_rewind_slice(drafter, length_before / 2, 9, &done));
+    CHECK(!done);
+    CHECK_EQUAL(ngc_drafter_length(drafter), length_before);
+    ngc_drafter_rewind_stop(drafter);
+    CHECK_OK(ngc_drafter_rewind_slice(drafter, length_before / 3, 5, &done));
+    while (!done) {
+        CHECK_OK(ngc_drafter_rewind_slice(drafter, length, n_at_once, &done));
+    }
+}
+
 void test_rewind_is_as_if_never_fed(void)
 {
     int32_t text[N];
@@ -199,7 +219,7 @@ void test_rewind_is_as_if_never_fed(void)
                 CHECK_OK(ngc_drafter_end_text(straight));
             }
             feed(rewound, text, N);
-            CHECK_OK(ngc_drafter_rewind(rewound, lengths[k]));
+            rewind_to(rewound, lengths[k], k % 2 == 0 ? SIZE_MAX : 7);
             feed(straight, text, lengths[k]);
             check_same_state(rewound, straight);
             feed(rewound, text + 200, 100);
