@@ -54,6 +54,15 @@ typedef struct growth {
     size_t next;
 } growth;
 
+/* Slots that are put into bins by a digit of 8 bits, in place, in slices.
+ * Source: McIlroy, Bostic and McIlroy, "Engineering Radix Sort" (1993). */
+typedef struct binning {
+    size_t heads[256]; /* where each bin's next slot goes; first how many belong there */
+    size_t ends[256];
+    size_t n_counted;
+    uint32_t digit; /* bins before this one are full */
+} binning;
+
 /* Grouping, in order; see the section on it. */
 typedef enum phase { COUNTING, COMPACT, BY_FIRST, NUMBER, BY_GRAM, PAIRS, GROUPED } phase;
 
@@ -71,7 +80,7 @@ struct ngc_counter {
     phase phase;
     size_t at;          /* how far the phase has come */
     ngc_status outcome; /* of grouping */
-    size_t bin_ends[256];
+    binning bins; /* of a sort */
     gram_table grams;
     ngc_counts counts;
     ngc_save_order order;
@@ -458,27 +467,42 @@ NGC_INLINE uint64_t sort_key(const slot *slot, bool by_first)
     return by_first ? slot->first : slot->spread;
 }
 
-/* Puts slots into bins by a digit of 8 bits, in place; where each bin ends.
- * Source: McIlroy, Bostic and McIlroy, "Engineering Radix Sort" (1993). */
-static void sort_into_bins(slot *slots, size_t n, uint32_t shift, bool by_first, size_t *ends)
+static void end_counting(binning *bins)
 {
-    size_t heads[256] = {0};
-    for (size_t i = 0; i < n; i++) {
-        heads[sort_key(&slots[i], by_first) >> shift & 0xff]++;
-    }
     size_t sum = 0;
     for (int digit = 0; digit < 256; digit++) {
-        size_t count = heads[digit];
-        heads[digit] = sum;
+        size_t count = bins->heads[digit];
+        bins->heads[digit] = sum;
         sum += count;
-        ends[digit] = sum;
+        bins->ends[digit] = sum;
     }
-    for (int digit = 0; digit < 256; digit++) {
-        while (heads[digit] < ends[digit]) {
+}
+
+/* Goes on with it for some n_more slots; true when all are in their bins. It starts zeroed. */
+static bool bin_slice(binning *bins, slot *slots, size_t n, size_t n_more, uint32_t shift,
+                      bool by_first)
+{
+    size_t *heads = bins->heads;
+    for (; bins->n_counted < n; n_more--) {
+        if (n_more == 0) {
+            return false;
+        }
+        heads[sort_key(&slots[bins->n_counted], by_first) >> shift & 0xff]++;
+        if (++bins->n_counted == n) {
+            end_counting(bins);
+        }
+    }
+    for (; bins->digit < 256; bins->digit++) {
+        uint32_t digit = bins->digit;
+        while (heads[digit] < bins->ends[digit]) {
+            if (n_more == 0) {
+                return false;
+            }
             slot moving = slots[heads[digit]];
             for (;;) {
                 uint32_t to = sort_key(&moving, by_first) >> shift & 0xff;
-                if (to == (uint32_t)digit) {
+                n_more -= n_more > 1;
+                if (to == digit) {
                     break;
                 }
                 slot other = slots[heads[to]];
@@ -488,17 +512,23 @@ static void sort_into_bins(slot *slots, size_t n, uint32_t shift, bool by_first,
             slots[heads[digit]++] = moving;
         }
     }
+    return true;
+}
+
+static uint32_t next_shift(uint32_t shift)
+{
+    return shift > 8 ? shift - 8 : 0;
 }
 
 /* Sorts by the digit at `shift` and those below. */
 static void sort_slots(slot *slots, size_t n, uint32_t shift, bool by_first)
 {
     if (n >= 64) {
-        size_t ends[256];
-        sort_into_bins(slots, n, shift, by_first, ends);
+        binning bins = {0};
+        bin_slice(&bins, slots, n, SIZE_MAX, shift, by_first);
         for (int digit = 0; shift > 0 && digit < 256; digit++) {
-            size_t from = digit == 0 ? 0 : ends[digit - 1];
-            sort_slots(slots + from, ends[digit] - from, shift - 8, by_first);
+            size_t from = digit == 0 ? 0 : bins.ends[digit - 1];
+            sort_slots(slots + from, bins.ends[digit] - from, next_shift(shift), by_first);
         }
         return;
     }
@@ -512,11 +542,11 @@ static void sort_slots(slot *slots, size_t n, uint32_t shift, bool by_first)
     }
 }
 
-/* Where the highest digit of numbers up to `most` begins. */
+/* Where the highest eight bits of numbers up to `most` begin: the bins are small then. */
 static uint32_t first_shift(uint64_t most)
 {
     uint32_t bits = ngc_platform_bit_length(most);
-    return bits == 0 ? 0 : (bits - 1) / 8 * 8;
+    return bits <= 8 ? 0 : bits - 8;
 }
 
 static size_t gram_home(const gram_table *table, uint64_t gram)
@@ -635,19 +665,20 @@ static void sort_slice(ngc_counter *counter, size_t n, uint64_t most, bool by_fi
 {
     uint32_t shift = first_shift(most);
     if (counter->at == 0) {
-        sort_into_bins(counter->slots, counter->length, shift, by_first, counter->bin_ends);
-        counter->at = 1;
+        bool binned = bin_slice(&counter->bins, counter->slots, counter->length, n, shift, by_first);
+        counter->at = binned;
         return;
     }
     for (size_t sorted = 0; sorted < n && counter->at <= 256; counter->at++) {
-        size_t from = counter->at == 1 ? 0 : counter->bin_ends[counter->at - 2];
-        size_t in_bin = counter->bin_ends[counter->at - 1] - from;
+        size_t from = counter->at == 1 ? 0 : counter->bins.ends[counter->at - 2];
+        size_t in_bin = counter->bins.ends[counter->at - 1] - from;
         if (shift > 0) {
-            sort_slots(counter->slots + from, in_bin, shift - 8, by_first);
+            sort_slots(counter->slots + from, in_bin, next_shift(shift), by_first);
         }
         sorted += in_bin;
     }
     if (counter->at > 256) {
+        counter->bins = (binning){0};
         next_phase(counter);
     }
 }

@@ -15,6 +15,8 @@
 
 enum {
     ALIGNMENT = 64,
+    SUM_BYTES = 1 << 22, /* summed in one slice */
+    GRAMS_A_HOME = 8,    /* some four; twice as many, since their rows lie here and there */
     MOST_TRIES = 6, /* 64 times the homes: no corpus comes near, hostile counts end here */
     LEAST_FREE_BITS = 15,   /* for length, top count and sum together */
     EXPECTED_DISPLACEMENT_BITS = 5,
@@ -46,6 +48,8 @@ struct ngc_packed_builder {
     uint32_t *order;
     ngc_pair *row;
     size_t longest;
+    uint32_t n_summed; /* sections whose sum is known */
+    packed_sum sum;    /* of the next one, as far as `at` */
     uint64_t position; /* of the next record, in records */
     uint64_t most_displacement;
     uint64_t blocks_bytes;
@@ -685,14 +689,26 @@ static void write_slice(ngc_packed_builder *self, size_t n_homes)
 
 /* ---- seal ---- */
 
+static void sum_slice(ngc_packed_builder *self)
+{
+    packed_section *section = &self->head.sections[self->n_summed];
+    self->sum = self->at == 0 ? ngc_packed_sum_begin() : self->sum;
+    size_t end = slice_end(self, SUM_BYTES, (size_t)section->bytes);
+    ngc_packed_sum_add(&self->sum, self->bytes + section->offset + self->at, end - self->at);
+    self->at = end;
+    if (end == section->bytes) {
+        section->sum = ngc_packed_sum_end(&self->sum);
+        self->n_summed++;
+        self->at = 0;
+    }
+}
+
 static ngc_status seal(ngc_packed_builder *self)
 {
     packed_head *head = &self->head;
-    for (uint32_t i = 0; i < PACKED_SECTIONS; i++) {
-        packed_sum sum = ngc_packed_sum_begin();
-        ngc_packed_sum_add(&sum, self->bytes + head->sections[i].offset,
-                           (size_t)head->sections[i].bytes);
-        head->sections[i].sum = ngc_packed_sum_end(&sum);
+    if (self->n_summed < PACKED_SECTIONS) {
+        sum_slice(self);
+        return NGC_OK;
     }
     ngc_packed_put_head(self->bytes, head);
     ngc_fault fault;
@@ -799,6 +815,7 @@ ngc_status ngc_packed_step(ngc_packed_builder *self, size_t n_grams, int32_t *do
 {
     ngc_status status = NGC_OK;
     n_grams = n_grams == 0 ? 1 : n_grams;
+    size_t n_homes = n_grams / GRAMS_A_HOME + 1;
     switch (self->phase) {
     case GATHER:
         status = gather_slice(self, n_grams);
@@ -813,13 +830,13 @@ ngc_status ngc_packed_step(ngc_packed_builder *self, size_t n_grams, int32_t *do
         order_slice(self, n_grams);
         break;
     case SORT:
-        sort_slice(self, n_grams);
+        sort_slice(self, n_homes);
         break;
     case MEASURE:
-        status = measure_slice(self, n_grams);
+        status = measure_slice(self, n_homes);
         break;
     case WRITE:
-        write_slice(self, n_grams);
+        write_slice(self, n_homes);
         break;
     case SEAL:
         status = seal(self);
@@ -834,6 +851,9 @@ ngc_status ngc_packed_step(ngc_packed_builder *self, size_t n_grams, int32_t *do
 /* How much of its phase is done. */
 static double done_of_phase(const ngc_packed_builder *self)
 {
+    if (self->phase == SEAL) {
+        return (double)self->n_summed / (PACKED_SECTIONS + 1);
+    }
     size_t all = self->phase == GATHER                            ? self->own.n_grams
                  : self->phase == COUNT || self->phase == ORDER ? self->counts->n_grams
                                                                   : (size_t)self->head.n_homes;

@@ -41,7 +41,7 @@ TokensLike = npt.NDArray[Any] | Sequence[int]
 CONSTMAP_MAGIC = b"ggngcmap"
 
 # How long Ctrl-C may wait: each is some 10 to 40 ms of work.
-SLICE_TOKENS = 1 << 18  # counted by a counter
+SLICE_TOKENS = 1 << 16  # counted by a counter
 _SLICE_UPDATE = 1 << 13  # tokens counted into a cache, four n-grams each
 _SLICE_GRAMS = 1 << 14
 _LOADED_BYTES = 1 << 18
@@ -167,7 +167,7 @@ class NgramCache(Closing):
                 if progress is not None:
                     progress(min(first + _SLICE_GRAMS, n_grams) / n_grams)
         except BaseException:
-            cache.close()
+            cache._handle.drop()
             raise
         return cache
 
@@ -205,7 +205,7 @@ class NgramCache(Closing):
         try:
             cache.load_report = _load_legacy(cache._handle, Path(path), progress)
         except BaseException:
-            cache.close()
+            cache._handle.drop()
             raise
         return cache._as_static(toggles, progress) if static else cache
 

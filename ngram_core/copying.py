@@ -27,6 +27,6 @@ def copied(
             if progress is not None:
                 progress(done / n_grams)
     except BaseException:
-        handle.close()
+        handle.drop()
         raise
     return handle

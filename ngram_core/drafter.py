@@ -67,7 +67,7 @@ class Drafter(Closing):
         )
 
     def feed(self, tokens: TokensLike) -> None:
-        """Appends tokens to the text and counts them, one by one. Ctrl-C is heard every few thousand;
+        """Appends tokens to the text and counts them, one by one. Ctrl-C is heard in between;
         `length` says how many are in the text then."""
         array = as_tokens(tokens)
         for start in range(0, len(array), _SLICE_TOKENS):
@@ -107,8 +107,8 @@ class Drafter(Closing):
         return self.trace(n)[1]
 
     def rewind(self, length: int) -> None:
-        """Back to the state after the first `length` tokens. Cost: counts them again; Ctrl-C is heard
-        every few thousand, and the text is as it was."""
+        """Back to the state after the first `length` tokens. Cost: counts them again; Ctrl-C is
+        heard in between, and the text is as it was."""
         self._handle.rewind(as_count(length, "length", 0, self.length), _SLICE_TOKENS)
 
     def reset(self) -> None:

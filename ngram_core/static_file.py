@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MAGIC = b"\x89NGC\r\n\x1a\n"
 
-_STEP_GRAMS = 1 << 16  # some 20 ms of building: how long Ctrl-C may wait
+_STEP_GRAMS = 1 << 15  # some 10 to 40 ms of building: how long Ctrl-C may wait
 
 
 @dataclass(frozen=True)

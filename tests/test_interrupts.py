@@ -20,6 +20,7 @@ import pytest
 
 import ngram_core as ng
 from ngram_core import _native
+from ngram_core.counting import BigramCounter
 from ngram_core.errors import StateError
 
 pytestmark = pytest.mark.skipif(
@@ -166,6 +167,60 @@ def test_looking_over_a_whole_cache_is_stopped_at_once(
             assert not list(tmp_path.glob("*.tmp*")), "half a file is left"
         assert digest(cache) == before
         cache.validate()
+
+
+@pytest.mark.slow
+def test_counting_a_corpus_is_stopped_at_once(
+    tmp_path: Path, measured: Callable[[str], None]
+) -> None:
+    """Stopped, the counter knows how far it is; what it has counted is what another one counts."""
+    tokens = stream(8, 3_000_000)
+    path, wanted = tmp_path / "counts.cache", tmp_path / "wanted.cache"
+    with BigramCounter() as whole:
+        seconds = timed(lambda: whole.add(tokens))
+        whole.save(wanted, "legacy")
+    with BigramCounter() as counter:
+        waited = list(waits(lambda: counter.add(tokens[counter.n_tokens :]), seconds))
+        check("counting a corpus", waited, measured)
+        counter.add(tokens[counter.n_tokens :])
+        assert counter.n_tokens == len(tokens)
+        waited = list(waits(counter.group, seconds))
+        check("grouping", waited, measured)
+        ours, constmap = ng.PLACES.toggles.set(static="ngc"), ng.CONSTMAP.toggles
+        for name, call in {
+            "packing": lambda: counter.cache(ours).close(),
+            "building a constmap": lambda: counter.cache(constmap).close(),
+            "filling a table": lambda: counter.cache(ng.NOCOPY.toggles).close(),
+            "saving counts": lambda: counter.save(path, "legacy"),
+        }.items():
+            seconds = timed(call)
+            waited = list(waits(call, seconds))
+            check(name, waited, measured)
+        counter.save(path, "legacy")
+    assert path.read_bytes() == wanted.read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["nocopy", "places"])
+def test_a_long_text_of_a_drafter_is_stopped_at_once(
+    stage: str, measured: Callable[[str], None]
+) -> None:
+    tokens = stream(9)
+    with ng.Drafter(ng.STAGES[stage].toggles) as drafter:
+        seconds = timed(lambda: drafter.feed(tokens))
+        drafter.reset()
+        waited = list(waits(lambda: drafter.feed(tokens[drafter.length :]), seconds, drafter.reset))
+        check(f"feeding, {stage}", waited, measured)
+        drafter.feed(tokens[drafter.length :])
+        assert (drafter.text == tokens).all()
+        memory, drafts = drafter.context_memory().live_bytes, drafter.draft(8).tolist()
+        waited = []
+        for wait in waits(lambda: drafter.rewind(N_TOKENS - 50_000), seconds):
+            waited.append(wait)
+            assert drafter.length == len(tokens)
+            assert drafter.context_memory().live_bytes == memory
+            assert drafter.draft(8).tolist() == drafts
+        check(f"rewinding, {stage}", waited, measured)
 
 
 # ---- what a stopped merge owes ----------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -167,6 +168,14 @@ class NativeCache(Handle):
             status = lib.ngc_cache_take_frequent(pointer, other, cursor, n_grams, least_sum, n_done)
             check(status, "converting")
         return int(n_done[0])
+
+    def drop(self) -> None:
+        """Closes what nobody else has, in a thread: to free millions of nodes takes seconds, which
+        who was interrupted does not wait for."""
+        try:
+            threading.Thread(target=self.close, name="ngram-core free", daemon=True).start()
+        except RuntimeError:  # there are no threads here, or no more of them
+            self.close()
 
     def close(self) -> None:
         self._settle()
