@@ -505,10 +505,11 @@ ngc_status ngc_drafter_trace(ngc_drafter *drafter, int32_t n_draft, ngc_step *st
 ngc_status ngc_drafter_rewind(ngc_drafter *drafter, size_t length_tokens);
 
 /* The same in slices of n_tokens; *done is 1 after the last, and the text is as it was until then.
- * Stopped, what was counted is forgotten, as by any call that changes the text. */
+ * Stopped, it hands out what was counted, to be freed (or NULL), as it takes time; any other call
+ * that changes the text frees that, too. */
 ngc_status ngc_drafter_rewind_slice(ngc_drafter *drafter, size_t length_tokens, size_t n_tokens,
                                     int32_t *done);
-void ngc_drafter_rewind_stop(ngc_drafter *drafter);
+ngc_cache *ngc_drafter_rewind_stop(ngc_drafter *drafter);
 
 /* Ends the text: merges the context cache into the dynamic one, if there is one, and empties
  * both context and text. */

@@ -123,7 +123,7 @@ void ngc_drafter_free(ngc_drafter *drafter)
     if (drafter == NULL) {
         return;
     }
-    ngc_drafter_rewind_stop(drafter);
+    ngc_cache_free(ngc_drafter_rewind_stop(drafter));
     ngc_cache_free(drafter->context);
     free(drafter->text);
     free(drafter);
@@ -158,7 +158,7 @@ ngc_status ngc_drafter_feed(ngc_drafter *drafter, const int32_t *tokens, size_t 
         status = reserve(drafter, n_tokens);
     }
     const ngc_cache_operations *operations = drafter->context->operations;
-    ngc_drafter_rewind_stop(drafter);
+    ngc_cache_free(ngc_drafter_rewind_stop(drafter));
     drafter->context->changes++;
     for (size_t i = 0; status == NGC_OK && i < n_tokens; i++) {
         drafter->text[drafter->length_tokens] = tokens[i];
@@ -189,11 +189,12 @@ static ngc_status fresh_context(const ngc_drafter *drafter, ngc_cache **out)
     return status;
 }
 
-void ngc_drafter_rewind_stop(ngc_drafter *drafter)
+ngc_cache *ngc_drafter_rewind_stop(ngc_drafter *drafter)
 {
-    ngc_cache_free(drafter->rewound);
+    ngc_cache *rewound = drafter->rewound;
     drafter->rewound = NULL;
     drafter->n_rewound = 0;
+    return rewound;
 }
 
 ngc_status ngc_drafter_rewind_slice(ngc_drafter *drafter, size_t length_tokens, size_t n_tokens,
@@ -205,7 +206,7 @@ ngc_status ngc_drafter_rewind_slice(ngc_drafter *drafter, size_t length_tokens, 
     }
     ngc_status status = NGC_OK;
     if (drafter->n_rewound > length_tokens) {
-        ngc_drafter_rewind_stop(drafter);
+        ngc_cache_free(ngc_drafter_rewind_stop(drafter));
     }
     if (drafter->rewound == NULL && length_tokens < drafter->length_tokens) {
         status = fresh_context(drafter, &drafter->rewound);
@@ -219,7 +220,7 @@ ngc_status ngc_drafter_rewind_slice(ngc_drafter *drafter, size_t length_tokens, 
         }
     }
     if (status != NGC_OK) {
-        ngc_drafter_rewind_stop(drafter);
+        ngc_cache_free(ngc_drafter_rewind_stop(drafter));
         return status;
     }
     if (drafter->rewound != NULL && drafter->n_rewound == length_tokens) {
@@ -227,7 +228,7 @@ ngc_status ngc_drafter_rewind_slice(ngc_drafter *drafter, size_t length_tokens, 
         drafter->context = drafter->rewound;
         drafter->length_tokens = length_tokens;
         drafter->rewound = before; /* to be freed */
-        ngc_drafter_rewind_stop(drafter);
+        ngc_cache_free(ngc_drafter_rewind_stop(drafter));
     }
     *done = drafter->rewound == NULL;
     return NGC_OK;
@@ -236,7 +237,7 @@ ngc_status ngc_drafter_rewind_slice(ngc_drafter *drafter, size_t length_tokens, 
 ngc_status ngc_drafter_rewind(ngc_drafter *drafter, size_t length_tokens)
 {
     int32_t done;
-    ngc_drafter_rewind_stop(drafter);
+    ngc_cache_free(ngc_drafter_rewind_stop(drafter));
     return ngc_drafter_rewind_slice(drafter, length_tokens, SIZE_MAX, &done);
 }
 
@@ -248,7 +249,7 @@ ngc_status ngc_drafter_end_text(ngc_drafter *drafter)
             return status;
         }
     }
-    ngc_drafter_rewind_stop(drafter);
+    ngc_cache_free(ngc_drafter_rewind_stop(drafter));
     drafter->context->operations->clear(drafter->context);
     ngc_cache_facts facts;
     ngc_cache_facts_of(drafter->context, &facts);

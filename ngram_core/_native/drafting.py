@@ -159,7 +159,9 @@ class NativeDrafter(Handle):
                     status = lib.ngc_drafter_rewind_slice(pointer, length, n_at_once, done)
                     check(status, "rewinding")
             except BaseException:
-                lib.ngc_drafter_rewind_stop(pointer)
+                rest = lib.ngc_drafter_rewind_stop(pointer)
+                if rest != ffi.NULL:
+                    NativeCache(rest).drop()
                 raise
 
     def end_text(self) -> None:

@@ -195,7 +195,10 @@ static void rewind_to(ngc_drafter *drafter, size_t length, size_t n_at_once)
     CHECK_OK(ngc_drafter_rewind_slice(drafter, length_before / 2, 9, &done));
     CHECK(!done);
     CHECK_EQUAL(ngc_drafter_length(drafter), length_before);
-    ngc_drafter_rewind_stop(drafter);
+    ngc_cache *rest = ngc_drafter_rewind_stop(drafter);
+    CHECK(rest != NULL);
+    CHECK(ngc_drafter_rewind_stop(drafter) == NULL);
+    ngc_cache_free(rest);
     CHECK_OK(ngc_drafter_rewind_slice(drafter, length_before / 3, 5, &done));
     while (!done) {
         CHECK_OK(ngc_drafter_rewind_slice(drafter, length, n_at_once, &done));
