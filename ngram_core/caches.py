@@ -137,8 +137,9 @@ class NgramCache(Closing):
         try:
             done = 0
             while done < len(array):
-                done += counter.add(array[done : done + SLICE_TOKENS])
-                if progress is not None:
+                n_counted = counter.add(array[done : done + SLICE_TOKENS])
+                done += n_counted
+                if progress is not None and n_counted > 0:
                     progress(done / len(array))
             group(counter)
             return cls._from_counts(counter, toggles, about)
