@@ -115,6 +115,8 @@ def _corpora(result: RaceResult | None, width: int, letter: str) -> dict[str, An
     raced = [size.size_mb for size in result.sizes] if result else [0.0]
     few = {0, 25, HEADLINE_MB} if with_figures(width) else {0, HEADLINE_MB}
     axis = corpus_axis(sorted({*raced, *few}), 1.0)
+    if not with_figures(width):  # words would stand on each other
+        axis["ticktext"] = ["0" if text == "none" else text for text in axis["ticktext"]]
     return {**axis, "range": [_BEGIN, _END + _room(width, letter)[1]], "tickangle": 0}
 
 
