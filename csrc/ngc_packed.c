@@ -225,14 +225,15 @@ static bool row_is_good(const packed_cache *self, packed_view view)
     int32_t top_token = NGC_NO_TOKEN, top_count = 0;
     for (size_t i = 0; i < view.length; i++) {
         ngc_pair pair = packed_view_at(view, i);
-        if (pair.token <= last || (uint32_t)pair.token >= self->file.n_vocab || pair.count == 0) {
+        int64_t spread = packed_spread(pair.token, view.token_bits);
+        if (spread <= last || (uint32_t)pair.token >= self->file.n_vocab || pair.count == 0) {
             return false;
         }
-        if (pair.count > top_count) {
+        if (pair.count > top_count || (pair.count == top_count && pair.token < top_token)) {
             top_count = pair.count;
             top_token = pair.token;
         }
-        last = pair.token;
+        last = spread;
         sum += pair.count;
     }
     return sum == view.sum && top_token == view.top_token && top_count == view.top_count;

@@ -46,7 +46,8 @@ struct ngc_packed_builder {
     int32_t tries;
     uint32_t *starts; /* by home: where its 2-grams begin in `order`; n_homes + 1 */
     uint32_t *order;
-    ngc_pair *row;
+    ngc_pair *row;      /* one in the order of the file, and room to bring it in it */
+    uint32_t *row_ends;
     size_t longest;
     uint32_t n_summed; /* sections whose sum is known */
     packed_sum sum;    /* of the next one, as far as `at` */
@@ -92,13 +93,8 @@ static packed_place place_of(const ngc_packed_builder *self, size_t gram)
     return packed_place_of(&self->head.layout, self->head.n_homes, key[0], key[1]);
 }
 
-/* Most rows are short: for them a plain insertion is much faster than the library's sort. */
-static void sort_row(ngc_pair *row, size_t length)
+static void insert_row(ngc_pair *row, size_t length)
 {
-    if (length > 24) {
-        qsort(row, length, sizeof *row, ngc_pair_compare);
-        return;
-    }
     for (size_t i = 1; i < length; i++) {
         ngc_pair moved = row[i];
         size_t at = i;
@@ -107,6 +103,37 @@ static void sort_row(ngc_pair *row, size_t length)
         }
         row[at] = moved;
     }
+}
+
+/* Most rows are short: for them a plain insertion is much faster than the library's sort. */
+static void sort_row(ngc_pair *row, size_t length)
+{
+    if (length > 24) {
+        qsort(row, length, sizeof *row, ngc_pair_compare);
+        return;
+    }
+    insert_row(row, length);
+}
+
+/* Brings a row in the order of its spread tokens, which lie evenly: each has its place, or about. */
+static const ngc_pair *spread_row(ngc_packed_builder *self, const ngc_pair *row, size_t length)
+{
+    uint32_t token_bits = self->head.layout.token_bits;
+    uint32_t *ends = self->row_ends;
+    ngc_pair *out = self->row;
+    memset(ends, 0, length * sizeof *ends);
+    for (size_t i = 0; i < length; i++) {
+        ends[packed_about(packed_spread(row[i].token, token_bits), length, token_bits)]++;
+    }
+    for (size_t i = 1; i < length; i++) {
+        ends[i] += ends[i - 1];
+    }
+    for (size_t i = 0; i < length; i++) {
+        ngc_pair pair = {(int32_t)packed_spread(row[i].token, token_bits), row[i].count};
+        out[--ends[packed_about((uint32_t)pair.token, length, token_bits)]] = pair;
+    }
+    insert_row(out, length);
+    return out;
 }
 
 /* ---- gather ---- */
@@ -344,12 +371,15 @@ static ngc_status plan(ngc_packed_builder *self)
     }
     self->row = ngc_alloc(&self->allocator, (self->longest + 1) * sizeof *self->row,
                           NGC_KIND_OTHER);
+    self->row_ends = ngc_alloc(&self->allocator, (self->longest + 1) * sizeof *self->row_ends,
+                               NGC_KIND_OTHER);
     self->order = ngc_alloc(&self->allocator, (counts->n_grams + 1) * sizeof *self->order,
                             NGC_KIND_OTHER);
     self->n_by_bits = ngc_alloc(&self->allocator,
                                 LENGTH_CLASSES * TOP_CLASSES * SUM_CLASSES * sizeof(uint32_t),
                                 NGC_KIND_OTHER);
-    return self->row == NULL || self->order == NULL || self->n_by_bits == NULL
+    return self->row == NULL || self->row_ends == NULL || self->order == NULL ||
+                   self->n_by_bits == NULL
                ? NGC_NO_MEMORY
                : make_starts(self);
 }
@@ -619,10 +649,10 @@ static void put_block(ngc_packed_builder *self, size_t gram, const row_facts *fa
     size_t start = self->counts->starts[gram];
     uint32_t token_bits = self->head.layout.token_bits;
     uint32_t n_bytes = packed_entry_bytes(token_bits, (uint32_t)facts->top_count);
-    memcpy(self->row, self->counts->pairs + start, (size_t)facts->length * sizeof *self->row);
-    sort_row(self->row, (size_t)facts->length);
+    const ngc_pair *row =
+        spread_row(self, self->counts->pairs + start, (size_t)facts->length);
     for (size_t i = 0; i < facts->length; i++) {
-        uint64_t entry = (uint64_t)self->row[i].count << token_bits | (uint32_t)self->row[i].token;
+        uint64_t entry = (uint64_t)row[i].count << token_bits | (uint32_t)row[i].token;
         for (uint32_t byte = 0; byte < n_bytes; byte++) {
             *out++ = (uint8_t)(entry >> 8 * byte);
         }
@@ -888,6 +918,7 @@ void ngc_packed_builder_free(ngc_packed_builder *self)
     free_starts(self);
     free(self->order);
     free(self->row);
+    free(self->row_ends);
     free(self->n_by_bits);
     free(self->own.keys);
     free(self->own.starts);

@@ -23,7 +23,7 @@
 #include "ngc_packed.h"
 
 enum {
-    PACKED_VERSION = 3, /* 1 had no most_count, 2 no filter */
+    PACKED_VERSION = 4, /* 1 had no most_count, 2 no filter, 3 its followers by token */
     PACKED_HEAD_BYTES = 256,
     PACKED_LINE_BYTES = 64,
     PACKED_REACH_AT = 63,      /* in a line: the byte that holds `reach` */
