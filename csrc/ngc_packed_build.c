@@ -1,9 +1,9 @@
 /* ngc_packed_build.c - making a packed static cache, in slices.
  *
  *     gather    the 2-grams of one cache or two into arrays (finished counts are such already)
- *     count     how many have each line as their home
+ *     count     how many have each line as their home, and the widths that their records need
  *     order     the 2-grams by home, and by what tells them apart there
- *     measure   how far from home each will stand, and the widths that its record needs
+ *     measure   how far from home each will stand
  *     write     records and blocks, in that order
  *     seal      checksums and head
  *
@@ -349,6 +349,11 @@ static ngc_status make_starts(ngc_packed_builder *self)
         return NGC_NO_MEMORY;
     }
     memset(self->starts, 0, bytes);
+    self->head.n_followers = self->head.n_counted = 0;
+    self->head.most_count = 0;
+    self->blocks_bytes = self->n_filtered = 0;
+    memset(self->n_by_bits, 0,
+           LENGTH_CLASSES * TOP_CLASSES * SUM_CLASSES * sizeof *self->n_by_bits);
     self->at = 0;
     self->phase = COUNT;
     return NGC_OK;
@@ -391,10 +396,41 @@ static size_t slice_end(const ngc_packed_builder *self, size_t n_grams, size_t e
     return end - self->at < n_grams ? end : self->at + n_grams;
 }
 
+static uint32_t *class_of(ngc_packed_builder *self, uint32_t length_bits, uint32_t top_bits,
+                          uint32_t sum_bits)
+{
+    return &self->n_by_bits[(length_bits * TOP_CLASSES + top_bits) * SUM_CLASSES + sum_bits];
+}
+
+static uint64_t entries_bytes(const ngc_packed_builder *self, const row_facts *facts)
+{
+    return facts->length > 1 ? facts->length * packed_entry_bytes(self->head.layout.token_bits,
+                                                                  (uint32_t)facts->top_count)
+                             : 0;
+}
+
+/* Adds one row to what the widths are chosen by. */
+static void note_row(ngc_packed_builder *self, const row_facts *facts)
+{
+    self->blocks_bytes += entries_bytes(self, facts);
+    self->head.n_followers += facts->length;
+    self->head.n_counted += facts->sum;
+    if ((uint32_t)facts->top_count > self->head.most_count) {
+        self->head.most_count = (uint32_t)facts->top_count;
+    }
+    self->n_filtered += packed_is_filtered(facts->sum, (uint64_t)facts->top_count);
+    uint32_t sum_bits = ngc_platform_bit_length(facts->sum);
+    ++*class_of(self, ngc_platform_bit_length(facts->length),
+                ngc_platform_bit_length((uint64_t)facts->top_count),
+                sum_bits < SUM_CLASSES ? sum_bits : SUM_CLASSES - 1);
+}
+
 static void count_slice(ngc_packed_builder *self, size_t n_grams)
 {
     size_t end = slice_end(self, n_grams, self->counts->n_grams);
     for (; self->at < end; self->at++) {
+        row_facts facts = facts_of(self->counts, self->at);
+        note_row(self, &facts);
         self->starts[place_of(self, self->at).home]++;
     }
     if (end < self->counts->n_grams) {
@@ -445,23 +481,12 @@ static void sort_slice(ngc_packed_builder *self, size_t n_homes)
     }
     if (end == self->head.n_homes) {
         self->at = 0;
-        self->position = self->most_displacement = self->blocks_bytes = 0;
-        self->head.n_followers = self->head.n_counted = 0;
-        self->head.most_count = 0;
-        self->n_filtered = 0;
-        memset(self->n_by_bits, 0,
-               LENGTH_CLASSES * TOP_CLASSES * SUM_CLASSES * sizeof *self->n_by_bits);
+        self->position = self->most_displacement = 0;
         self->phase = MEASURE;
     }
 }
 
 /* ---- measure ---- */
-
-static uint32_t *class_of(ngc_packed_builder *self, uint32_t length_bits, uint32_t top_bits,
-                          uint32_t sum_bits)
-{
-    return &self->n_by_bits[(length_bits * TOP_CLASSES + top_bits) * SUM_CLASSES + sum_bits];
-}
 
 /* The line where a 2-gram of this home stands, after those before it. */
 static uint64_t next_line(ngc_packed_builder *self, uint64_t home)
@@ -470,13 +495,6 @@ static uint64_t next_line(ngc_packed_builder *self, uint64_t home)
     uint64_t first = home * n_records;
     self->position = self->position > first ? self->position : first;
     return self->position / n_records;
-}
-
-static uint64_t entries_bytes(const ngc_packed_builder *self, const row_facts *facts)
-{
-    return facts->length > 1 ? facts->length * packed_entry_bytes(self->head.layout.token_bits,
-                                                                  (uint32_t)facts->top_count)
-                             : 0;
 }
 
 static uint64_t big_rows(ngc_packed_builder *self, uint32_t length_bits, uint32_t top_bits,
@@ -609,18 +627,6 @@ static ngc_status measure_slice(ngc_packed_builder *self, size_t n_homes)
             uint64_t far = next_line(self, self->at) - self->at;
             self->most_displacement =
                 far > self->most_displacement ? far : self->most_displacement;
-            row_facts facts = facts_of(self->counts, self->order[i]);
-            self->blocks_bytes += entries_bytes(self, &facts);
-            self->head.n_followers += facts.length;
-            self->head.n_counted += facts.sum;
-            if ((uint32_t)facts.top_count > self->head.most_count) {
-                self->head.most_count = (uint32_t)facts.top_count;
-            }
-            self->n_filtered += packed_is_filtered(facts.sum, (uint64_t)facts.top_count);
-            uint32_t sum_bits = ngc_platform_bit_length(facts.sum);
-            ++*class_of(self, ngc_platform_bit_length(facts.length),
-                        ngc_platform_bit_length((uint64_t)facts.top_count),
-                        sum_bits < SUM_CLASSES ? sum_bits : SUM_CLASSES - 1);
         }
     }
     return end == self->head.n_homes ? choose_widths(self) : NGC_OK;
@@ -702,12 +708,25 @@ static void write_gram(ngc_packed_builder *self, uint64_t home, size_t gram)
     self->position++;
 }
 
+/* Rows are read in the order of their homes, which is none in memory. */
+static void ask_ahead(const ngc_packed_builder *self, size_t i)
+{
+    enum { ROWS = 8, STARTS = 16 };
+    const ngc_counts *counts = self->counts;
+    if (i + STARTS < counts->n_grams) {
+        ngc_platform_prefetch(&counts->starts[self->order[i + STARTS]]);
+        ngc_platform_prefetch(&counts->keys[self->order[i + STARTS]]);
+        ngc_platform_prefetch(&counts->pairs[counts->starts[self->order[i + ROWS]]]);
+    }
+}
+
 static void write_slice(ngc_packed_builder *self, size_t n_homes)
 {
     size_t end = slice_end(self, n_homes, (size_t)self->head.n_homes);
     for (; self->at < end; self->at++) {
         size_t first = self->at == 0 ? 0 : self->starts[self->at - 1];
         for (size_t i = first; i < self->starts[self->at]; i++) {
+            ask_ahead(self, i);
             write_gram(self, self->at, self->order[i]);
         }
     }

@@ -62,7 +62,7 @@ def test_the_head_says_what_follows(path: Path) -> None:
     file = path.read_bytes()
     spans = all_spans(path)
     one = {s.meaning: s.value for s in spans if s.meaning.startswith(("n_", "file", "head", "ver"))}
-    assert (one["file_bytes"], one["head_bytes"], one["version"]) == (len(file), 256, 3)
+    assert (one["file_bytes"], one["head_bytes"], one["version"]) == (len(file), 256, 4)
     table = counted()
     assert one["n_grams"] == len(table)
     assert one["n_pairs"] == sum(map(len, table.values()))

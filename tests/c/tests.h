@@ -44,6 +44,9 @@
     EACH(no_draft_past_the_end_of_sequence) \
     TEST(recorded_calls_are_taken_whole) \
     TEST(tags_match_as_one_by_one) \
+    TEST(spread_tokens_come_back) \
+    TEST(search_finds_what_is_there_and_nothing_else) \
+    TEST(search_ends_in_a_damaged_block) \
     TEST(an_outlook_rules_out_what_fails) \
     TEST(an_outlook_of_the_largest_sums) \
     TEST(a_filter_holds_what_was_put_in) \
