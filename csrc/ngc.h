@@ -285,6 +285,10 @@ int64_t ngc_counter_tokens(const ngc_counter *counter);
 ngc_status ngc_counter_add_slice(ngc_counter *counter, const int32_t *tokens, size_t n_tokens,
                                  size_t *n_done);
 
+/* Groups in any order then, which is faster: for what does not depend on one, as a packed static
+ * cache. Such counts fill no other cache and save no llama.cpp file (NGC_UNSUPPORTED). */
+ngc_status ngc_counter_in_any_order(ngc_counter *counter);
+
 /* What is added from here on is another text: no 2-gram and no follower spans the border. */
 ngc_status ngc_counter_end_text(ngc_counter *counter);
 

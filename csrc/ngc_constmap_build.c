@@ -288,6 +288,9 @@ ngc_status ngc_constmap_begin_counts(const ngc_toggles *toggles, const ngc_count
                                      ngc_constmap_builder **out)
 {
     *out = NULL;
+    if (!ngc_counter_has_order(counter)) {
+        return NGC_UNSUPPORTED;
+    }
     const ngc_counts *counts = ngc_counter_counts(counter);
     return begin(toggles, NULL, counts, counts->n_grams, counts->n_pairs, out);
 }

@@ -78,6 +78,7 @@ struct ngc_counter {
     uint64_t n_tokens;
     uint64_t n_before; /* tokens of earlier texts: no 2-gram reaches back to them */
     phase phase;
+    bool in_any_order;
     size_t at;          /* how far the phase has come */
     ngc_status outcome; /* of grouping */
     binning bins; /* of a sort */
@@ -447,6 +448,20 @@ ngc_status ngc_counter_end_text(ngc_counter *counter)
     return NGC_OK;
 }
 
+ngc_status ngc_counter_in_any_order(ngc_counter *counter)
+{
+    if (counter->phase != COUNTING) {
+        return NGC_BAD_ARGUMENT;
+    }
+    counter->in_any_order = true;
+    return NGC_OK;
+}
+
+bool ngc_counter_has_order(const ngc_counter *counter)
+{
+    return !counter->in_any_order;
+}
+
 int64_t ngc_counter_tokens(const ngc_counter *counter)
 {
     return (int64_t)counter->n_tokens;
@@ -459,6 +474,9 @@ int64_t ngc_counter_tokens(const ngc_counter *counter)
  *     number      2-grams by first occurrence; a slot then holds its 2-gram's number
  *     by gram     sorted by that, and by first occurrence within
  *     pairs       made of the slots, in their block
+ *
+ * In any order: compact, which leaves the spread 2-gram in a slot; by gram, sorted by that; number,
+ * for neighbours are of one 2-gram now; pairs.
  */
 
 /* What slots are sorted by: where a pair was first seen, or a number that stands for the key. */
@@ -520,10 +538,22 @@ static uint32_t next_shift(uint32_t shift)
     return shift > 8 ? shift - 8 : 0;
 }
 
+static bool all_same(const slot *slots, size_t n, bool by_first)
+{
+    size_t i = 1;
+    while (i < n && sort_key(&slots[i], by_first) == sort_key(&slots[0], by_first)) {
+        i++;
+    }
+    return i == n;
+}
+
 /* Sorts by the digit at `shift` and those below. */
 static void sort_slots(slot *slots, size_t n, uint32_t shift, bool by_first)
 {
     if (n >= 64) {
+        if (all_same(slots, n, by_first)) {
+            return; /* the followers of a frequent 2-gram, in any order */
+        }
         binning bins = {0};
         bin_slice(&bins, slots, n, SIZE_MAX, shift, by_first);
         for (int digit = 0; shift > 0 && digit < 256; digit++) {
@@ -554,7 +584,7 @@ static size_t gram_home(const gram_table *table, uint64_t gram)
     return (size_t)(spread(gram) & (table->n_slots - 1));
 }
 
-/* Room for another 2-gram; slots are at most two thirds full. */
+/* Room for another 2-gram's name. */
 static ngc_status reserve_gram(ngc_allocator *allocator, gram_table *table)
 {
     if (table->length == table->capacity) {
@@ -567,6 +597,12 @@ static ngc_status reserve_gram(ngc_allocator *allocator, gram_table *table)
         table->grams = grams;
         table->capacity = more;
     }
+    return NGC_OK;
+}
+
+/* Room for another 2-gram in the map; slots are at most two thirds full. */
+static ngc_status reserve_gram_slot(ngc_allocator *allocator, gram_table *table)
+{
     if (((size_t)table->length + 1) * 3 <= table->n_slots * 2) {
         return NGC_OK;
     }
@@ -627,15 +663,31 @@ static void name_grams(ngc_counter *counter, gram_table *table)
     table->grams = NULL;
 }
 
+static phase phase_after(const ngc_counter *counter)
+{
+    static const phase any_order[GROUPED] = {
+        [COUNTING] = COMPACT, [COMPACT] = BY_GRAM, [BY_GRAM] = NUMBER,
+        [NUMBER] = PAIRS,     [PAIRS] = GROUPED,
+    };
+    return counter->in_any_order ? any_order[counter->phase] : counter->phase + 1;
+}
+
 static void next_phase(ngc_counter *counter)
 {
-    counter->phase++;
+    counter->phase = phase_after(counter);
     counter->at = 0;
 }
 
 static size_t slice_end(const ngc_counter *counter, size_t n, size_t end)
 {
     return end - counter->at < n ? end : counter->at + n;
+}
+
+/* What a slot is grouped by in any order. */
+static slot slot_of_gram(const slot *counted)
+{
+    uint64_t key = unspread(counted->spread);
+    return (slot){spread(key >> ID_BITS), counted->count, (uint32_t)(key & MOST_IDS)};
 }
 
 /* `at` is how many slots were looked at, `length` how many of them are used. */
@@ -648,7 +700,9 @@ static void compact_slice(ngc_counter *counter, size_t n)
     }
     for (; counter->at < end; counter->at++) {
         if (counter->slots[counter->at].spread != 0) {
-            counter->slots[counter->length++] = counter->slots[counter->at];
+            const slot *counted = &counter->slots[counter->at];
+            counter->slots[counter->length++] =
+                counter->in_any_order ? slot_of_gram(counted) : *counted;
         }
     }
     if (end == n_all) {
@@ -672,7 +726,7 @@ static void sort_slice(ngc_counter *counter, size_t n, uint64_t most, bool by_fi
     for (size_t sorted = 0; sorted < n && counter->at <= 256; counter->at++) {
         size_t from = counter->at == 1 ? 0 : counter->bins.ends[counter->at - 2];
         size_t in_bin = counter->bins.ends[counter->at - 1] - from;
-        if (shift > 0) {
+        if (shift > 0 && in_bin > 0) {
             sort_slots(counter->slots + from, in_bin, next_shift(shift), by_first);
         }
         sorted += in_bin;
@@ -697,6 +751,9 @@ static ngc_status number_slice(ngc_counter *counter, size_t n)
             }
         }
         ngc_status status = reserve_gram(&counter->allocator, table);
+        if (status == NGC_OK) {
+            status = reserve_gram_slot(&counter->allocator, table);
+        }
         if (status != NGC_OK) {
             return status;
         }
@@ -708,12 +765,34 @@ static ngc_status number_slice(ngc_counter *counter, size_t n)
         counter->slots[i].first = (uint32_t)(key & MOST_IDS);
         counter->slots[i].spread = number << 32 | i;
     }
-    if (counter->at == counter->length) {
-        name_grams(counter, table);
-        free_grams(&counter->allocator, table);
-        next_phase(counter);
+    return NGC_OK;
+}
+
+/* The same in any order: a 2-gram begins where a slot's is another than that before it. */
+static ngc_status number_neighbours(ngc_counter *counter, size_t n)
+{
+    gram_table *table = &counter->grams;
+    size_t end = slice_end(counter, n, counter->length);
+    for (; counter->at < end; counter->at++) {
+        slot *slot = &counter->slots[counter->at];
+        uint64_t gram = unspread(slot->spread);
+        if (table->length == 0 || table->grams[table->length - 1] != gram) {
+            ngc_status status = reserve_gram(&counter->allocator, table);
+            if (status != NGC_OK) {
+                return status;
+            }
+            table->grams[table->length++] = gram;
+        }
+        slot->spread = (uint64_t)(table->length - 1) << 32;
     }
     return NGC_OK;
+}
+
+static void end_numbering(ngc_counter *counter)
+{
+    name_grams(counter, &counter->grams);
+    free_grams(&counter->allocator, &counter->grams);
+    next_phase(counter);
 }
 
 /* The block is the pairs' from now on. */
@@ -781,10 +860,15 @@ ngc_status ngc_counter_finish_slice(ngc_counter *counter, size_t n_pairs, int32_
         sort_slice(counter, n, counter->n_tokens, true);
         break;
     case NUMBER:
-        status = number_slice(counter, n);
+        status = counter->in_any_order ? number_neighbours(counter, n) : number_slice(counter, n);
+        if (status == NGC_OK && counter->at == counter->length) {
+            end_numbering(counter);
+        }
         break;
     case BY_GRAM:
-        sort_slice(counter, n, (uint64_t)counter->counts.n_grams << 32, false);
+        sort_slice(counter, n,
+                   counter->in_any_order ? UINT64_MAX : (uint64_t)counter->counts.n_grams << 32,
+                   false);
         break;
     case PAIRS:
         status = pairs_slice(counter, n);
@@ -813,14 +897,17 @@ ngc_status ngc_counter_finish(ngc_counter *counter)
 
 double ngc_counter_fraction(const ngc_counter *counter)
 {
-    static const double share[GROUPED + 1] = {0, 0.05, 0.25, 0.3, 0.25, 0.15, 0}; /* measured */
+    static const double shares[2][GROUPED + 1] = {
+        {0, 0.05, 0.25, 0.3, 0.25, 0.15, 0}, {0, 0.1, 0, 0.15, 0.5, 0.25, 0}}; /* measured */
+    const double *share = shares[counter->in_any_order];
     bool sorts = counter->phase == BY_FIRST || counter->phase == BY_GRAM;
     size_t all = counter->phase == COMPACT ? counter->slots_bytes / sizeof(slot)
                  : sorts                   ? 257
                                            : counter->length;
     double fraction = all == 0 ? 0 : share[counter->phase] * (double)counter->at / (double)all;
-    for (phase i = COUNTING; i < counter->phase; i++) {
-        fraction += share[i];
+    ngc_counter passed = {.in_any_order = counter->in_any_order};
+    for (; passed.phase != counter->phase; passed.phase = phase_after(&passed)) {
+        fraction += share[passed.phase];
     }
     return fraction;
 }
@@ -864,7 +951,8 @@ ngc_status ngc_counter_fill(ngc_counter *counter, ngc_cache *cache, int64_t firs
                             int64_t n_grams)
 {
     const ngc_counts *counts = ngc_counter_counts(counter);
-    if (cache->operations->insert == NULL || cache->n_min > 2 || cache->n_max < 2) {
+    if (cache->operations->insert == NULL || cache->n_min > 2 || cache->n_max < 2 ||
+        counter->in_any_order) {
         return NGC_UNSUPPORTED;
     }
     int64_t n_all = (int64_t)counts->n_grams;

@@ -6,7 +6,7 @@
 #include "ngc_order.h"
 
 /* What was counted, once finished: 2-grams in the order of their first occurrence, each with its
- * followers in theirs.
+ * followers in theirs; or both in any order.
  *
  *     keys     | a b | a b | ...            one a 2-gram
  *     starts   | 0 | 3 | 4 | ... | n_pairs  where its pairs begin
@@ -36,6 +36,7 @@ void ngc_save_order_free(ngc_allocator *allocator, ngc_save_order *order, size_t
 
 ngc_allocator *ngc_counter_allocator(ngc_counter *counter);
 ngc_save_order *ngc_counter_order(ngc_counter *counter);
+bool ngc_counter_has_order(const ngc_counter *counter);
 const ngc_counts *ngc_counter_counts(const ngc_counter *counter);
 
 #endif

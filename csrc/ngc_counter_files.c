@@ -80,6 +80,10 @@ ngc_status ngc_counter_begin_save_slice(ngc_counter *counter, size_t n_grams, in
     const ngc_counts *counts = ngc_counter_counts(counter);
     ngc_save_order *order = ngc_counter_order(counter);
     ngc_allocator *allocator = ngc_counter_allocator(counter);
+    *done = 0;
+    if (!ngc_counter_has_order(counter)) {
+        return NGC_UNSUPPORTED;
+    }
     *done = order->next != NULL || counts->n_grams == 0;
     if (*done) {
         return NGC_OK;

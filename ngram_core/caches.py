@@ -124,7 +124,7 @@ class NgramCache(Closing):
         """A static cache: the 2-grams of a whole corpus.
 
         Counted in a flat table first, then put into the structure asked for, in the order that
-        counting into it one by one would give.
+        counting into it one by one would give. (With static="ngc" there is none to keep.)
 
         Args:
             tokens: int ids, shape (n,).
@@ -133,7 +133,7 @@ class NgramCache(Closing):
             about: with static="ngc", what the file will say of itself.
         """
         array = as_tokens(tokens)
-        counter = _native.NativeCounter()
+        counter = _native.NativeCounter(in_order=toggles.static != "ngc")
         try:
             done = 0
             while done < len(array):

@@ -31,6 +31,11 @@ class BigramCounter(Closing):
     Takes some 20 to 26 bytes for each different pair of a 2-gram and a follower, whatever the
     length of the stream, up to 2^32 - 1 tokens of up to 2^21 - 1 different ids. A context manager.
 
+    Args:
+        in_order: keeps the order of the stream, which llama.cpp's file and most caches show.
+            Without it counts are grouped in less than half the time, for a static cache of the
+            kind "ngc" alone: its bytes depend on the counts and on nothing else.
+
     >>> counter = BigramCounter()
     >>> counter.add([7, 8, 9, 7])
     >>> counter.add([8, 9])
@@ -39,8 +44,9 @@ class BigramCounter(Closing):
     [[9], [2]]
     """
 
-    def __init__(self) -> None:
-        self._handle = _native.NativeCounter()
+    def __init__(self, in_order: bool = True) -> None:
+        self._in_order = in_order
+        self._handle = _native.NativeCounter(in_order)
 
     def add(self, tokens: TokensLike) -> None:
         """Counts the next tokens of the stream; int ids, shape (n,). Cost: some 20 ns a token.
@@ -96,6 +102,7 @@ class BigramCounter(Closing):
             about: with static="ngc", what the file will say of itself.
             progress: called with the fraction done; Ctrl-C is heard between slices.
         """
+        self._check_order(toggles.static)
         self.group()
         return NgramCache._from_counts(self._handle, toggles, about, progress)
 
@@ -113,6 +120,7 @@ class BigramCounter(Closing):
         """
         if format not in FORMATS:
             raise InputError(f"there is no format {format!r}; there are: {', '.join(FORMATS)}")
+        self._check_order(format)
         facts = self.facts()
         if format != "legacy":
             with self.cache(CONSTMAP.toggles.set(static=format), about, progress) as cache:
@@ -121,6 +129,13 @@ class BigramCounter(Closing):
         total = 20 * facts["n_grams"] + 8 * facts["n_followers"]
         with atomic_write(path) as file:
             write_pieces(file, self._handle.save_legacy(), total, progress)
+
+    def _check_order(self, kind: str) -> None:
+        if not self._in_order and kind != "ngc":
+            raise InputError(
+                f"counts without their order make ngc caches alone, not {kind!r}; count with"
+                " in_order=True"
+            )
 
     def close(self) -> None:
         """Frees its memory; twice is fine."""

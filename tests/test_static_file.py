@@ -100,7 +100,7 @@ def test_llama_cpp_s_file_becomes_ours_and_ours_llama_cpp_s(tmp_path: Path) -> N
 
 
 def test_the_bytes_depend_on_the_counts_alone(tmp_path: Path) -> None:
-    """Two texts with the same 2-grams and followers in another order, and three ways to count."""
+    """Two texts with the same 2-grams and followers in another order, and four ways to count."""
     one, other = [1, 2, 3, 9, 1, 2, 4, 9, 1, 2, 3], [1, 2, 4, 9, 1, 2, 3, 9, 1, 2, 3]
     files = []
     for tokens in (one, other):
@@ -108,14 +108,31 @@ def test_the_bytes_depend_on_the_counts_alone(tmp_path: Path) -> None:
             for token in tokens:
                 counter.add([token])
             counter.save(tmp_path / "a")
+        with ng.BigramCounter(in_order=False) as counter:
+            counter.add(tokens)
+            counter.save(tmp_path / "d")
         with ng.NgramCache.build_static(tokens, SAME) as cache:
             cache.converted(NGC).save(tmp_path / "b")
         with ng.NgramCache.build_static(tokens, MAPS) as cache:
             cache.converted(NGC).save(tmp_path / "c")
-        files += [(tmp_path / name).read_bytes() for name in "abc"]
-    assert counted(one) != counted(other) or files[0] == files[3]
-    assert files[0] == files[1] == files[2]
-    assert files[3] == files[4] == files[5]
+        files += [(tmp_path / name).read_bytes() for name in "abcd"]
+    assert counted(one) != counted(other) or files[0] == files[4]
+    assert files[0] == files[1] == files[2] == files[3]
+    assert files[4] == files[5] == files[6] == files[7]
+
+
+def test_counts_without_their_order_make_this_file_alone(tmp_path: Path) -> None:
+    with ng.BigramCounter(in_order=False) as counter:
+        counter.add([1, 2, 3, 1, 2])
+        for kind in ("legacy", "constmap"):
+            with pytest.raises(InputError, match="in_order=True"):
+                counter.save(tmp_path / kind, kind)
+        for toggles in (SAME, MAPS, NGC.set(static="constmap")):
+            with pytest.raises(InputError, match="in_order=True"):
+                counter.cache(toggles)
+        assert not list(tmp_path.iterdir())
+        with counter.cache(NGC) as cache:
+            assert [x.tolist() for x in cache.followers([1, 2])] == [[3], [1]]
 
 
 @pytest.mark.parametrize("run", golden.params([r for r in golden.runs("innervector") if r.static]))

@@ -15,10 +15,13 @@ from .values import Tokens, address_of, c_toggles, check
 class NativeCounter(Handle):
     """Counts the 2-grams of a stream."""
 
-    def __init__(self) -> None:
+    def __init__(self, in_order: bool = True) -> None:
         out = ffi.new("ngc_counter **")
         check(lib.ngc_counter_new(out), "new counter")
         super().__init__("counter", out[0], lib.ngc_counter_free)
+        if not in_order:
+            with self.use() as pointer:
+                check(lib.ngc_counter_in_any_order(pointer), "new counter")
 
     def add(self, tokens: Tokens) -> int:
         """Counts some of them, maybe none while its table grows; how many."""

@@ -41,7 +41,8 @@ def run(arguments: Namespace) -> None:
             f"there is no format {arguments.format!r} to write; there are: {', '.join(FORMATS)}"
         )
     # Opened first: a place that cannot be written should show before the long work.
-    with write_beside(arguments.output) as beside, BigramCounter() as counter:
+    in_order = arguments.format != "ngc"
+    with write_beside(arguments.output) as beside, BigramCounter(in_order) as counter:
         tokenizer = tokenizer_of(arguments)
         with Bar("counting") as bar:
             whole = [token_blocks_of(arguments, tokenizer, bar)]

@@ -196,6 +196,48 @@ void test_counter_finishes_while_it_grows(void)
     CHECK(n_counted > 30 * 3000);
 }
 
+/* In any order, in slices of any size: the same packed cache, byte for byte, and nothing else. */
+void test_counter_groups_in_any_order(void)
+{
+    static const size_t lengths[] = {0, 2, 3, 4, 100, 3000, N}, sizes[] = {0, 1, 1000, SIZE_MAX};
+    static const int32_t vocabularies[] = {1, 3, 50, 5000};
+    static int32_t text[N];
+    for (size_t i = 0; i < LENGTH(lengths) * LENGTH(vocabularies); i++) {
+        size_t length = lengths[i % LENGTH(lengths)], size = sizes[i % LENGTH(sizes)];
+        random_text(text, length, vocabularies[i / LENGTH(lengths)], 17 + i);
+        size = length > 3000 && size < 1000 ? 1000 : size;
+        ngc_counter *ordered = counted_in_pieces(text, length, 1000), *any;
+        CHECK_OK(ngc_counter_new(&any));
+        CHECK_OK(ngc_counter_in_any_order(any));
+        CHECK_OK(ngc_counter_add(any, text, length));
+        double last = 0;
+        for (int32_t done = 0; !done;) {
+            CHECK_OK(ngc_counter_finish_slice(any, size, &done));
+            double fraction = ngc_counter_fraction(any);
+            CHECK(fraction >= last && fraction <= 1.0001);
+            last = fraction;
+        }
+        ngc_cache *a, *b;
+        CHECK_OK(pack(toggles_at(5), NULL, ordered, 0, 1000, &a));
+        CHECK_OK(pack(toggles_at(5), NULL, any, 0, 1000, &b));
+        size_t bytes_a, bytes_b;
+        const uint8_t *file_a = ngc_packed_bytes_view(a, &bytes_a);
+        const uint8_t *file_b = ngc_packed_bytes_view(b, &bytes_b);
+        CHECK(bytes_a == bytes_b && memcmp(file_a, file_b, bytes_a) == 0);
+        ngc_cache *plain, *constmap;
+        CHECK_OK(ngc_cache_new(toggles_at(0), 2, 2, &plain));
+        CHECK_EQUAL(ngc_counter_in_any_order(ordered), NGC_BAD_ARGUMENT);
+        CHECK_EQUAL(ngc_counter_begin_save(any), NGC_UNSUPPORTED);
+        CHECK_EQUAL(ngc_counter_fill(any, plain, 0, 0), NGC_UNSUPPORTED);
+        CHECK_EQUAL(ngc_constmap_count(toggles_at(5), any, &constmap), NGC_UNSUPPORTED);
+        ngc_cache_free(plain);
+        ngc_cache_free(a);
+        ngc_cache_free(b);
+        ngc_counter_free(ordered);
+        ngc_counter_free(any);
+    }
+}
+
 /* The same constmap from counts and from a cache, byte for byte. */
 void test_counter_fills_a_constmap(void)
 {

@@ -497,6 +497,15 @@ static ngc_status count_and_save(world *world)
                                                       &world->file_bytes);
 }
 
+static ngc_status count_in_any_order(world *world)
+{
+    ngc_counter_free(world->counter);
+    ngc_status status = ngc_counter_new(&world->counter);
+    status = status == NGC_OK ? ngc_counter_in_any_order(world->counter) : status;
+    status = status == NGC_OK ? ngc_counter_add(world->counter, world->corpus, N) : status;
+    return status == NGC_OK ? ngc_counter_finish(world->counter) : status;
+}
+
 static ngc_status fill_from_counter(world *world)
 {
     ngc_cache_facts all, done;
@@ -532,6 +541,7 @@ void test_no_memory_for_constmaps_and_counters(void)
     check_scenario(prepare_unchecked, check_packed, false, 1);
     check_scenario(prepare_counter, add_to_counter, false, 3);
     check_scenario(prepare_nothing, count_and_save, true, 10);
+    check_scenario(prepare_nothing, count_in_any_order, true, 5);
     check_scenario(prepare_finished, fill_from_counter, true, 20);
     check_scenario(prepare_finished, pack_counts, false, 4);
 }

@@ -71,6 +71,7 @@
     TEST(counter_groups_in_slices_of_any_size) \
     TEST(counter_grows_in_slices_of_any_size) \
     TEST(counter_finishes_while_it_grows) \
+    TEST(counter_groups_in_any_order) \
     TEST(counter_fills_a_constmap) \
     TEST(counter_refuses_what_it_cannot) \
     EACH(table_around_fits_its_room) \

@@ -53,6 +53,36 @@ static void must_pack_the_same(const ngc_counter *counter, const ngc_cache *cach
     ngc_cache_free(b);
 }
 
+/* Grouped in any order, too, a packed cache is the same. */
+static void must_need_no_order(const ngc_counter *ordered, const int32_t *text, size_t length)
+{
+    const ngc_toggles toggles = {.outer = NGC_OUTER_SEGMENTED, .static_cache = NGC_STATIC_NGC};
+    ngc_counter *counter;
+    MUST(ngc_counter_new(&counter) == NGC_OK);
+    MUST(ngc_counter_in_any_order(counter) == NGC_OK);
+    MUST(ngc_counter_add(counter, text, length) == NGC_OK);
+    MUST(ngc_counter_finish(counter) == NGC_OK);
+    const ngc_counter *counters[] = {ordered, counter};
+    ngc_cache *caches[2];
+    const uint8_t *files[2];
+    size_t bytes[2];
+    for (int i = 0; i < 2; i++) {
+        ngc_packed_about about = {0};
+        ngc_packed_builder *builder;
+        MUST(ngc_packed_begin_counts(&toggles, counters[i], &about, &builder) == NGC_OK);
+        for (int32_t done = 0; !done;) {
+            MUST(ngc_packed_step(builder, SIZE_MAX, &done) == NGC_OK);
+        }
+        MUST(ngc_packed_take(builder, &caches[i]) == NGC_OK);
+        ngc_packed_builder_free(builder);
+        files[i] = ngc_packed_bytes_view(caches[i], &bytes[i]);
+    }
+    MUST(bytes[0] == bytes[1] && memcmp(files[0], files[1], bytes[0]) == 0);
+    ngc_cache_free(caches[0]);
+    ngc_cache_free(caches[1]);
+    ngc_counter_free(counter);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static int32_t text[MOST];
@@ -82,6 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST(ngc_counter_finish(counter) == NGC_OK);
     must_be_the_same_file(counter, cache);
     must_pack_the_same(counter, in_order, &flat);
+    must_need_no_order(counter, text, length);
     ngc_counter_free(counter);
     ngc_cache_free(in_order);
     ngc_cache_free(cache);
