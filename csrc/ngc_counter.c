@@ -430,12 +430,11 @@ ngc_status ngc_counter_add_slice(ngc_counter *counter, const int32_t *tokens, si
 
 ngc_status ngc_counter_add(ngc_counter *counter, const int32_t *tokens, size_t n_tokens)
 {
-    size_t done = 0, n_done;
-    ngc_status status;
-    do {
+    size_t n_done;
+    ngc_status status = ngc_counter_add_slice(counter, tokens, n_tokens, &n_done);
+    for (size_t done = n_done; status == NGC_OK && done < n_tokens; done += n_done) {
         status = ngc_counter_add_slice(counter, tokens + done, n_tokens - done, &n_done);
-        done += n_done;
-    } while (status == NGC_OK && done < n_tokens);
+    }
     return status;
 }
 
