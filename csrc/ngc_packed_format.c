@@ -47,11 +47,12 @@ bool ngc_packed_key_of(const packed_head *head, const packed_place *place, int32
 
 /* ---- records ---- */
 
+/* Into zeros, as packed_get_bits reads them. */
 static void put_bits(uint8_t *record, uint32_t *at, uint64_t value, uint32_t n_bits)
 {
-    for (uint32_t i = 0; i < n_bits; i++, ++*at) {
-        record[*at / 8] |= (uint8_t)((value >> i & 1) << (*at % 8));
-    }
+    uint8_t *bytes = record + *at / 8;
+    ngc_put_uint64(bytes, ngc_get_uint64(bytes) | value << (*at % 8));
+    *at += n_bits;
 }
 
 void ngc_packed_put_record(const packed_layout *layout, uint8_t *record,

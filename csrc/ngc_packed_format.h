@@ -204,6 +204,8 @@ NGC_INLINE packed_record packed_get_record(const packed_layout *layout, const ui
     return values;
 }
 
+/* The record's bytes are zeros; eight from any of them on can be written, and stay as they are
+ * where they are not its own. */
 void ngc_packed_put_record(const packed_layout *layout, uint8_t *record,
                            const packed_record *values);
 
