@@ -10,12 +10,15 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from browser.conftest import CHROMIUM_ARGUMENTS, chromium_path, lessons
 from browser.lesson import Lesson
 from browser.server import JupyterServer
-from playwright.sync_api import FloatRect, Locator, sync_playwright
 from png import shrink
+
+if TYPE_CHECKING:
+    from playwright.sync_api import FloatRect, Locator
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks" / "pictures"
 WIDTH = 1136
@@ -238,6 +241,8 @@ PICTURES = (
 
 def make(wanted: list[str]) -> None:
     """Make the pictures whose names begin with one of these; all, if none is given."""
+    from playwright.sync_api import sync_playwright
+
     pictures = [p for p in PICTURES if not wanted or p.name.startswith(tuple(wanted))]
     FOLDER.mkdir(exist_ok=True)
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as home:
@@ -276,7 +281,7 @@ def shot(lesson: Lesson, first: Locator, number: int, picture: Picture) -> bytes
     assert top is not None
     assert bottom is not None
     height = bottom["y"] + bottom["height"] - top["y"]
-    clip = FloatRect(x=top["x"], y=top["y"], width=top["width"], height=height)
+    clip: FloatRect = {"x": top["x"], "y": top["y"], "width": top["width"], "height": height}
     return lesson.page.screenshot(clip=clip)
 
 

@@ -109,3 +109,28 @@ def test_notebooks_stay_above_the_engine(notebook: Path) -> None:
     source = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     assert "ngram_core._" not in source
     assert "import _native" not in source
+
+
+TESTS = sorted((REPO / "tests").rglob("*.py"))
+
+# What `make test` does not install; tests that need it import it when they run.
+BEYOND_THE_QUICK_TIER = {
+    "axe_playwright_python",
+    "huggingface_hub",
+    "notebook",
+    "pdoc",
+    "playwright",
+    "pyarrow",
+    "tokenizers",
+}
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: str(path.relative_to(REPO)))
+def test_the_quick_tier_can_read_all_tests(path: Path) -> None:
+    found = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add(str(node.module))
+    assert not roots(found) & BEYOND_THE_QUICK_TIER
