@@ -25,6 +25,10 @@ typedef struct world {
     int32_t text[TEXT]; /* of the next operation */
     int32_t fail_in; /* 0: nothing fails */
     int32_t n_merges;
+    bool in_slices; /* what the next operation adds */
+    bool turns_back;
+    int32_t turns_at; /* so many slices, if there are as many */
+    size_t n_pairs; /* of a slice */
 } world;
 
 /* ---- tokens ---- */
@@ -73,6 +77,29 @@ static void arm(const side *side, int32_t fail_in)
     ngc_drafter_fail_allocation(side->drafter, fail_in);
 }
 
+/* Goes on with it to its end; true if all was added. */
+static bool add_in_slices(const world *world, const side *side, ngc_adding *adding)
+{
+    bool all = true;
+    int32_t done = 0;
+    for (int32_t i = 0; !done && !(world->turns_back && i == world->turns_at); i++) {
+        if (failed(ngc_adding_step(adding, world->n_pairs, &done))) {
+            all = false;
+            arm(side, 0);
+        }
+    }
+    if (world->turns_back) {
+        all = false;
+        ngc_adding_turn_back(adding);
+        arm(side, 0);
+        for (done = 0; !done;) {
+            MUST(ngc_adding_step(adding, world->n_pairs, &done) == NGC_OK);
+        }
+    }
+    ngc_adding_free(adding);
+    return all;
+}
+
 static void update(world *world, input *input)
 {
     size_t which = take(input) % CACHES;
@@ -80,6 +107,14 @@ static void update(world *world, input *input)
     size_t n_new = length == 0 ? 0 : take(input) % (length + 1);
     for (int i = 0; i < SIDES; i++) {
         ngc_cache *cache = world->sides[i].caches[which];
+        ngc_adding *adding;
+        if (world->in_slices && ngc_adding_begin_update(cache, world->text, length, n_new,
+                                                        &adding) == NGC_OK) {
+            if (add_in_slices(world, &world->sides[i], adding)) {
+                continue;
+            }
+            MUST(digest(cache) == world->digests[which]);
+        }
         while (failed(ngc_cache_update(cache, world->text, length, n_new))) {
             MUST(digest(cache) == world->digests[which]);
             arm(&world->sides[i], 0);
@@ -97,6 +132,14 @@ static void merge(world *world, input *input)
     for (int i = 0; i < SIDES; i++) {
         ngc_cache *cache = world->sides[i].caches[which];
         const ngc_cache *added = world->sides[i].caches[1 - which];
+        if (world->in_slices) {
+            ngc_adding *adding;
+            MUST(ngc_adding_begin_merge(cache, added, &adding) == NGC_OK);
+            if (add_in_slices(world, &world->sides[i], adding)) {
+                continue;
+            }
+            MUST(digest(cache) == world->digests[which]);
+        }
         while (failed(ngc_cache_merge(cache, added))) {
             MUST(digest(cache) == world->digests[which]);
             arm(&world->sides[i], 0);
@@ -277,6 +320,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < MOST_OPERATIONS && input.at < input.end; i++) {
         uint8_t what = take(&input);
         world.fail_in = what & 0x80 ? 1 + take(&input) % 40 : 0;
+        world.in_slices = what & 0x40;
+        if (world.in_slices) {
+            uint8_t how = take(&input);
+            world.turns_back = how & 1;
+            world.turns_at = how >> 5;
+            world.n_pairs = (how >> 1 & 15) * (how >> 1 & 15);
+        }
         for (int k = 0; k < SIDES; k++) {
             arm(&world.sides[k], world.fail_in);
         }
