@@ -61,13 +61,17 @@ def waits(
 
         timer = threading.Timer(moment * seconds, send)
         timer.start()
+        done = False
         try:
             call()
+            done = True
             timer.cancel()
             timer.join()  # where it was sent just now, it is heard here
-            anew()
         except KeyboardInterrupt:
-            yield time.perf_counter() - sent[0]
+            if not done:
+                yield time.perf_counter() - sent[0]
+        if done:
+            anew()
 
 
 def check(name: str, waited: list[float], measured: Callable[[str], None]) -> None:
@@ -119,6 +123,8 @@ def test_a_merge_is_stopped_at_once_and_taken_back(
         waited = []
         for wait in waits(lambda: cache.merge(added), seconds, anew):
             waited.append(wait)
+            if digest(cache) == wanted:  # all was done, but for the way back
+                anew()
             assert digest(cache) == before
         check(f"a merge, {stage}", waited, measured)
         cache.validate()
@@ -138,7 +144,7 @@ def test_counting_is_stopped_at_once(stage: str, measured: Callable[[str], None]
         for wait in waits(lambda: cache.update(tokens), seconds, cache.clear):
             waited.append(wait)
             if toggles.outer == "chained":
-                assert cache.n_grams == 0
+                assert cache.n_grams in (0, whole.n_grams)
             cache.clear()
         check(f"counting, {stage}", waited, measured)
 
@@ -213,12 +219,20 @@ def test_a_long_text_of_a_drafter_is_stopped_at_once(
         check(f"feeding, {stage}", waited, measured)
         drafter.feed(tokens[drafter.length :])
         assert (drafter.text == tokens).all()
-        memory, drafts = drafter.context_memory().live_bytes, drafter.draft(8).tolist()
+        memory = [drafter.context_memory().live_bytes]
+        drafts = drafter.draft(8).tolist()
+
+        def whole_again() -> None:
+            drafter.feed(tokens[drafter.length :])
+            memory.append(drafter.context_memory().live_bytes)
+
         waited = []
-        for wait in waits(lambda: drafter.rewind(N_TOKENS - 50_000), seconds):
+        for wait in waits(lambda: drafter.rewind(N_TOKENS - 50_000), seconds, whole_again):
             waited.append(wait)
+            if drafter.length == N_TOKENS - 50_000:  # all was done, but for the way back
+                whole_again()
             assert drafter.length == len(tokens)
-            assert drafter.context_memory().live_bytes == memory
+            assert drafter.context_memory().live_bytes == memory[-1]
             assert drafter.draft(8).tolist() == drafts
         check(f"rewinding, {stage}", waited, measured)
 
