@@ -152,9 +152,10 @@ ngc_status ngc_cache_merge(ngc_cache *cache, const ngc_cache *added);
 
 /* Both in slices of some n_pairs, between which the caller may stop; *done is 1 after the last, and
  * all is added then. Turned back, or where memory runs out, the slices that follow take back what
- * was added, be it all, and the counts are as before when *done is 1. (A table that had to grow stays grown, so
- * the order of chained maps may be another.) The text or `added` are borrowed and do not change;
- * until it is done, nothing else may be done with the cache but to free it, after what adds to it.
+ * was added, be it all, and the counts are as before when *done is 1. (A table that had to grow
+ * stays grown, so the order of chained maps may be another.) The text or `added` are borrowed and do
+ * not change; until it is done, nothing else may be done with the cache but to free it, after what
+ * adds to it.
  * NGC_UNSUPPORTED: a cache of places counts a text in any parts alike, by ngc_cache_update. */
 typedef struct ngc_adding ngc_adding;
 
@@ -838,7 +839,8 @@ enum {
                            * 1 if that has a head */
     NGC_SPAN_FREE_RECORD = 33,
     NGC_SPAN_REACH = 34, /* index: of the line */
-    NGC_SPAN_ENTRY = 35, /* index: in its block; a follower; detail: the 2-gram, the count */
+    NGC_SPAN_ENTRY = 35, /* index: in its block; value: a follower, which its bytes hold spread (see
+                            ngc_packed.h); detail: the 2-gram, the count */
     NGC_SPAN_TOP_COUNT = 36, /* a block's head is the number of followers, this, and the sum */
     NGC_SPAN_COUNTS = 37,
     NGC_SPAN_TEXT = 38, /* index: tokenizer, corpus, built by */

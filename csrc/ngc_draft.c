@@ -296,7 +296,8 @@ ngc_status ngc_drafter_draft(ngc_drafter *drafter, int32_t n_draft, int32_t *tok
     int32_t *drafted = drafter->text + drafter->length_tokens;
     for (int32_t i = 0; i < n_draft; i++) {
         ngc_pick pick;
-        status = operations->pick[drafter->toggles.static_cache](&view, drafter->text, drafter->length_tokens + (size_t)i, &pick);
+        status = operations->pick[drafter->toggles.static_cache](
+            &view, drafter->text, drafter->length_tokens + (size_t)i, &pick);
         if (status != NGC_OK || pick.token == NGC_NO_TOKEN) {
             break;
         }

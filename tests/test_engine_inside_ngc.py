@@ -47,6 +47,22 @@ def test_the_spans_are_the_file(path: Path) -> None:
     assert at == len(file)
 
 
+def test_entries_hold_spread_tokens(path: Path) -> None:
+    """A token times an odd number, in its bits, with the count above; ascending in each block."""
+    file = path.read_bytes()
+    bits, last, seen = file[64], -1, 0
+    for span in all_spans(path):
+        if span.meaning != "entry":
+            continue
+        entry = int.from_bytes(file[span.offset : span.offset + span.length], "little")
+        spread = entry % 2**bits
+        assert spread == int(span.value) * 0x9E3779B1 % 2**bits
+        assert entry >> bits == span.detail["count"]
+        assert span.index == 0 or spread > last
+        last, seen = spread, seen + 1
+    assert seen > 1500
+
+
 def test_windows_are_parts(path: Path) -> None:
     spans = all_spans(path)
     size = path.stat().st_size

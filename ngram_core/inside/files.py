@@ -41,8 +41,8 @@ class FileSpan:
     #: Constmap: "magic", "n_entries", "map_bytes", "follower", "count", "map_magic", "seed",
     #: "segment_length", "segment_count", "data_len", "n_keys", "data", "check", "sum".
     #: Our own: numbers of the head by name; "record" (its most frequent follower), "free_record",
-    #: "reach", "entry" (a follower), before long lists "n_followers", "top_count" and "counts";
-    #: "text" (which one) and "spare".
+    #: "reach", "entry" (a follower; its bytes hold the token spread, see ngc_packed.h), before long
+    #: lists "n_followers", "top_count" and "counts"; "text" (which one) and "spare".
     meaning: str
     value: int | str  #: a magic is text
     gram: int | None  #: number of the n-gram in the file; None where the format does not say

@@ -191,7 +191,10 @@ class FileBytes:
         if span.meaning == "entry":
             owner = " ".join(words[span.detail[part]] for part in ("first", "second"))
             count = span.detail["count"]
-            return f"a follower of “{owner}”: {value}, “{words[int(value)]}”, {count} of them"
+            return (
+                f"a follower of “{owner}”: {value}, “{words[int(value)]}”, {count} of them. Its"
+                " number is spread, multiplied and cut to its bits: lesson 08 says what for"
+            )
         if span.meaning == "sum":
             return self._SUMS[name]
         part = _PARTS.get(span.meaning, {}).get(value if span.meaning == "text" else index, "")
