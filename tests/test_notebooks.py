@@ -51,6 +51,7 @@ def test_committed_clean(lesson: str) -> None:
         if cell.cell_type == "code":
             assert cell.outputs == [], cell.source
             assert cell.execution_count is None, cell.source
+            assert cell.metadata.get("scrolled") is False, "or Notebook 7 puts it into a low box"
     assert "widgets" not in notebook.metadata
     assert notebook.metadata.kernelspec.name == "python3"
 
@@ -65,7 +66,35 @@ def test_cell_ids_are_words_and_stay(lesson: str) -> None:
         assert not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f-]+)?", name), f"{name} looks random"
 
 
-@pytest.mark.parametrize("lesson", [name for name in LESSONS if "/" not in name])
+ORDER = ("After these", "Predict", "Run", "Look", "Explain", "Break it", "Exercises", "Recap")
+
+COPIES = [name for name in LESSONS if "/" not in name]
+
+
+@pytest.mark.parametrize("lesson", COPIES)
+def test_each_lesson_goes_in_the_same_order(lesson: str) -> None:
+    cells = load(lesson).cells
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    places = [re.search(rf"^## {name}\b", text, re.M) for name in ORDER]
+    assert None not in places, [name for name, at in zip(ORDER, places, strict=True) if not at]
+    starts = [place.start() for place in places if place]
+    assert starts == sorted(starts)
+    assert "**Not shown:**" in text[starts[-1] :]
+    goals = next(cell.source for cell in cells if cell.id == "goals")
+    assert len(re.findall(r"^- ", goals, re.M)) == 3
+    assert sum(bool(re.match(r"exercise-|write-", c.id)) for c in cells if "outputs" in c) >= 2
+
+
+@pytest.mark.parametrize("lesson", COPIES)
+def test_cells_are_thin(lesson: str) -> None:
+    """The work is in the package; only what the reader is to write is written in a cell."""
+    for cell in load(lesson).cells:
+        if cell.cell_type == "code" and not cell.id.startswith("write-"):
+            assert len(cell.source.splitlines()) <= 7, cell.id
+            assert "def " not in cell.source, cell.id
+
+
+@pytest.mark.parametrize("lesson", COPIES)
 def test_the_reader_has_what_the_solution_makes(lesson: str) -> None:
     """Solutions are the source: after a change, `make copies`."""
     solved = copies.read(copies.SOLUTIONS / lesson)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from itertools import pairwise
 
@@ -10,7 +11,7 @@ import pytest
 from tools import REPO
 
 from ngram_core import Rule
-from ngram_core.lesson.checking.counts import recipe_savings
+from ngram_core.lesson.checking.counts import savings
 from ngram_core.lesson.checking.recipe import at_word
 from ngram_core.lesson.payoff.gains import counted
 from ngram_core.lesson.stepper import StepperModel
@@ -76,6 +77,46 @@ def test_questions_are_of_lessons_in_the_plan(plan: int) -> None:
     assert set(asked) <= {lesson for _, _, lesson in rows(plan)}
 
 
+def _names(source: str) -> tuple[set[str], set[str]]:
+    """The names that a cell gives, and those that it takes from elsewhere."""
+    nodes = list(ast.walk(ast.parse(source)))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    given = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    given |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            given |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+    return given, {node.id for node in names} - given
+
+
+def _needed(lesson: str) -> list[set[str]]:
+    """For each cell without which a later one fails, the names that it gives; less the first
+    one, and in lesson 00 the first two, which a teacher always runs."""
+    cells = copies.read(NOTEBOOKS / LESSONS[lesson])["cells"]
+    both = [_names(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    always = 2 if lesson == "00" else 1
+    given = [names for names, _ in both]
+    needed = {
+        next(j for j in range(i) if name in given[j])
+        for i, (_, taken) in enumerate(both)
+        for name in taken
+        if any(name in names for names in given[:i])
+    }
+    return [given[i] for i in sorted(needed) if i >= always]
+
+
+def test_what_cannot_be_skipped_is_named() -> None:
+    line = page("lesson_notes").partition("**What can be skipped.**")[2].partition("\n\n")[0]
+    named = {
+        lesson: set(re.findall(r"`(\w+)`", names))
+        for names, lesson in re.findall(r"((?:`\w+`(?: and |,\s)?)+) \((\d\d)\)", line)
+    }
+    for lesson in LESSONS:
+        needed, told = _needed(lesson), named.get(lesson, set())
+        assert len(needed) == len(told), lesson
+        assert all(names & told for names in needed), lesson
+
+
 # ---- the board -----------------------------------------------------------------------------------
 
 
@@ -119,7 +160,7 @@ def test_passes_and_hits_of_the_recipe() -> None:
 
 
 def test_the_share_of_lesson_08() -> None:
-    saved = recipe_savings()
+    saved = savings()
     told = f"{saved.share:.0f} %, {saved.skipped} of {saved.candidates}"
     assert told in page("lesson_notes")
 

@@ -11,7 +11,8 @@ from ..rule import Rule
 from ..toggles import UPSTREAM, Toggles
 from ..tokenizers import get_tokenizer
 from ..trace import CacheName, Step
-from .examples import Example, example
+from .examples import Example, example, ready_text
+from .figures import plural
 
 COPYING = UPSTREAM.toggles.set(ties="token", score="exact")
 READING = COPYING.set(copy_followers=False)
@@ -47,6 +48,7 @@ class Copies:
     """All draft calls of one text."""
 
     calls: tuple[Call, ...]
+    title: str = "A recipe"
 
     @property
     def copied(self) -> int:
@@ -63,26 +65,34 @@ class Copies:
     def __str__(self) -> str:
         allocations = sum(call.allocations for call in self.calls)
         n_bytes = sum(call.bytes for call in self.calls)
-        return (
-            f"{len(self.calls)} draft calls copied {self.copied} followers for {self.guesses}"
-            f" guesses: {allocations} allocations, {n_bytes:,} bytes"
+        told = (
+            f"{self.title}: {plural(len(self.calls), 'draft call')} copied"
+            f" {plural(self.copied, 'follower')} for {plural(self.guesses, 'guess')}:"
+            f" {plural(allocations, 'allocation')}, {plural(n_bytes, 'byte')}"
         )
+        if self.copied:
+            return told
+        return f"{told}\nNo ending of this text was seen before, so nothing was found.\n{copies()}"
 
 
-def copies(name: str = "recipe", toggles: Toggles = COPYING) -> Copies:
-    """Drafts along an example with all caches on, and counts what look-ups copy."""
-    ready = example(name)
-    text, static, dynamic = example_caches(ready, toggles)
+def copies(text: str = "recipe", toggles: Toggles = COPYING) -> Copies:
+    """Drafts along a text with all caches on, and counts what look-ups copy.
+
+    Args:
+        text: the name of an example, or any text, in words.
+    """
+    ready = ready_text(text)
+    tokens, static, dynamic = example_caches(ready, toggles)
     with static, dynamic, Drafter(toggles, static=static, dynamic=dynamic) as drafter:
         calls: list[Call] = []
-        drafter.feed(text[:1])
-        while drafter.length < len(text):
-            most = min(ready.n_draft, len(text) - drafter.length)
+        drafter.feed(tokens[:1])
+        while drafter.length < len(tokens):
+            most = min(ready.n_draft, len(tokens) - drafter.length)
             calls.append(_call(drafter, most))
-            gained = _hits(drafter.draft(most).tolist(), text[drafter.length :]) + 1
-            drafter.feed(text[drafter.length : drafter.length + gained])
+            gained = _hits(drafter.draft(most).tolist(), tokens[drafter.length :]) + 1
+            drafter.feed(tokens[drafter.length : drafter.length + gained])
         drafter.close()
-    return Copies(tuple(calls))
+    return Copies(tuple(calls), ready.title[:1].upper() + ready.title[1:])
 
 
 def allocations_to_copy(word: str, name: str = "recipe") -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import InputError
+from .figures import plural
 from .predict import Answer, Question, Task, whole_numbers
 from .stepper import StepperModel
 from .story import Check, Settings, Story
@@ -28,6 +29,30 @@ PASSES = Question(
         "110": "More of it repeats than it seems: whole lines come back.",
     },
 )
+
+
+# ---- the naive version on the reader's text ----------------------------------------------------
+
+
+def by_caches(model: StepperModel) -> None:
+    """Print the passes that this text takes without a cache, with one, with all three."""
+    settings = model.inputs.settings
+    by_name = {
+        name: model.told_with(settings.set(context=c, dynamic=more, static=more)).totals
+        for name, c, more in (
+            ("no cache:", False, False),
+            ("context:", True, False),
+            ("all three:", True, True),
+        )
+    }
+    for name, totals in by_name.items():
+        print(
+            f"{name:10} {plural(totals.passes, 'pass')},"
+            f" {totals.accepted} of {plural(totals.drafted, 'guess')} accepted"
+        )
+    if not any(totals.accepted for totals in by_name.values()):
+        print("No guess is right in your text, so no cache saves a pass. In the recipe:")
+        by_caches(StepperModel("recipe"))
 
 
 # ---- the easy one: the first accepted word ------------------------------------------------

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from ..errors import InputError
-from .checking.counts import recipe_savings
+from .checking.counts import savings
 from .checking.rows import rows, share_fails, top
 from .predict import Answer, Question, Task, whole_numbers
 
 
 def _share() -> str:
-    return f"{recipe_savings().share:.0f} %"
+    return f"{savings().share:.0f} %"
 
 
 SAVED = Question(
@@ -19,7 +19,7 @@ SAVED = Question(
     " row’s largest count can be tested. What share of the candidates need no score then?",
     ("20 %", "50 %", "83 %"),
     _share,
-    "the engine’s counter",
+    "the engine’s trace",
     "Most rows that are tried fail, and the longest lists are in those that do.",
     {
         "20 %": "Most rows pass, that would mean; but a guess may try eight rows, and stops at the"

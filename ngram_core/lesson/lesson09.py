@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -85,7 +84,7 @@ class Said:
     text: str
 
     def __str__(self) -> str:
-        return "\n".join(textwrap.fill(line, 96) for line in self.text.splitlines())
+        return self.text
 
 
 def one_run_each(n_runs: int = 4, text_tokens: int = 5_000) -> Said:

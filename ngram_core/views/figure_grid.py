@@ -132,8 +132,8 @@ class _Head:
 
 def _head(panel: Panel, across: float) -> _Head:
     return _Head(
-        textwrap.wrap(panel.title, max(10, int(across / 8))),
-        textwrap.wrap(panel.more, max(10, int(across / 6.4))),
+        textwrap.wrap(panel.title, max(10, int(across / 8.6))),
+        textwrap.wrap(panel.more, max(10, int(across / 6.8))),
         panel.key_rows[0] if across > 380 else panel.key_rows[1],
     )
 
@@ -241,13 +241,16 @@ def corpus_place(size_mb: float) -> float:
     return 0.0 if size_mb == 0 else max(0.3, 1 + math.log(size_mb, 5))
 
 
-def corpus_axis(sizes: Sequence[float], room: float) -> dict[str, Any]:
-    """The axis of corpora, with so many times the room."""
+def corpus_axis(sizes: Sequence[float], room: float, narrow: bool = False) -> dict[str, Any]:
+    """The axis of corpora, with so many times the room; a word would stand on its neighbour where
+    it is narrow."""
+    none = "0" if narrow else "none"
     return {
         "range": [-0.25, max(1.0, corpus_place(sizes[-1])) * room],
         "tickvals": [corpus_place(size) for size in sizes],
-        "ticktext": [f"{size:g}" if size else "none" for size in sizes],
+        "ticktext": [f"{size:g}" if size else none for size in sizes],
         "title": "static cache from … MB",
+        "tickangle": 0,
     }
 
 
@@ -287,6 +290,13 @@ def apart(
                 places[below] -= close / 2
                 places[above] += close / 2
     return [10**place for place in places]
+
+
+def words(colours: Colours, size: int = 13, ink: str = "text") -> dict[str, Any]:
+    """Letters that lines pass behind: around each lies a little of the page's own colour."""
+    page = colours["panel"]
+    around = ", ".join(f"{x}px {y}px 1px {page}" for x in (-2, 0, 2) for y in (-2, 0, 2) if x or y)
+    return {"color": colours[ink], "size": size, "shadow": around}
 
 
 def faint(colour: str, alpha: float) -> str:

@@ -51,18 +51,16 @@ def by_corpus(x: Experiment) -> dict[str, Any]:
     return log_axis([*values, 1.89, 165.48])
 
 
-def names_beside(n_names: int, width: int) -> bool:
-    """Whether names stand to the right of the lines, in room of their own."""
-    return width >= WIDE or (n_names > 2 and width >= 320)
+def with_figures(width: int) -> bool:
+    """Whether names at the ends of lines have room for their figures."""
+    return width >= 300
 
 
 def _along_the_text(x: Experiment, width: int) -> Axes:
     n = len(x.material.text)
     names = [short_name_of(run.setting.toggles) for run in x.of_size(x.setting.size_mb)]
     long = any(len(name) > LONG_NAME for name in names)
-    room = 1.14
-    if names_beside(len(names), width):
-        room = (1.55 if long else 1.26) if width >= WIDE else (2.1 if long else 1.7)
+    room = (1.55 if long else 1.26) if width >= WIDE else (2.1 if long else 1.7)
     across = {
         "range": [0, room * n],
         "tickvals": [0, n // 2, n],
@@ -73,7 +71,8 @@ def _along_the_text(x: Experiment, width: int) -> Axes:
 
 
 def _by_corpus(x: Experiment, width: int) -> Axes:
-    across = corpus_axis(sorted({*x.sizes, 25, 100, 541}), 1.16 if width >= WIDE else 1.24)
+    some = {25, 100, 541} if with_figures(width) else {541}
+    across = corpus_axis(sorted({*x.sizes, *some}), 1.16 if width >= WIDE else 1.24, width < WIDE)
     return across, by_corpus(x)
 
 
@@ -92,7 +91,7 @@ def _memory(x: Experiment, width: int) -> Axes:
 
 def _copied(x: Experiment, width: int) -> Axes:
     copied = [run.line.bytes_copied_per_drafted or 0 for run in x.runs.values()]
-    across = corpus_axis(list(x.sizes), 1.1)
+    across = corpus_axis(list(x.sizes), 1.1, width < WIDE)
     most = round_up(1.1 * max([800.0, *copied]))
     return across, {"range": [-0.02 * most, 1.1 * most], "nticks": 5, "tickformat": ","}
 

@@ -24,8 +24,8 @@ from ..lesson.switches import (
 from ..published import DRAFTING_US
 from ..toggles import Toggles
 from .figure import Trace
-from .figure_grid import Colours, apart, corpus_place, faint
-from .plot_layout import along_the_text, by_corpus, names_beside
+from .figure_grid import Colours, apart, corpus_place, faint, words
+from .plot_layout import along_the_text, by_corpus, with_figures
 
 MARKS = {
     "upstream": "square",
@@ -57,7 +57,7 @@ def traces(x: Experiment, width: int, colours: Colours) -> list[Trace]:
     mixes = _shown(x, _biggest_of_each_mix(x))
     medians = [s.median / 1000 for run in mixes if (s := run.line.so_far)]
     along = [
-        _along_the_text(x, run, at, _side(x, run, len(runs), width), colours)
+        _along_the_text(x, run, at, width, colours)
         for run, at in zip(runs, apart(ends, along_the_text(x)), strict=True)
     ]
     times = [
@@ -103,7 +103,7 @@ def _filled(size: int, groups: list[list[Trace]], axis: str = "") -> list[Trace]
 
 
 def _along_the_text(
-    x: Experiment, run: Run, name_at: float, side: str, colours: Colours
+    x: Experiment, run: Run, name_at: float, width: int, colours: Colours
 ) -> list[Trace]:
     """The band's two edges, the line, its end, and the name beside it."""
     line, in_hand = run.line, run.setting == x.setting
@@ -111,6 +111,8 @@ def _along_the_text(
     spreads = line.running()
     colour = colours["text"] if in_hand else colours["edge"]
     edge = {"x": places, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+    wide = with_figures(width)
+    figure = f" {microseconds(spreads[-1].median)}" if wide else ""
     return [
         {**edge, "y": [s.quarter / 1000 for s in spreads]},
         {
@@ -138,27 +140,13 @@ def _along_the_text(
             "x": places[-1:],
             "y": [name_at],
             "mode": "text",
-            "text": [f"  {_name(run, in_hand)} {microseconds(spreads[-1].median)}  "],
-            "textposition": side,
-            "textfont": {"color": colours["text"], "size": 13},
+            "text": [f"  {_name(run, in_hand)}{figure}"],
+            "textposition": "middle right",
+            "textfont": words(colours, 13 if wide else 11),
             "hoverinfo": "skip",
             "cliponaxis": False,
         },
     ]
-
-
-def _side(x: Experiment, run: Run, n_shown: int, width: int) -> str:
-    """Where a name stands clear of the lines: of two, above the slower, below the faster one."""
-    beside = names_beside(n_shown, width)
-    up = "middle" if n_shown > 2 and beside else "bottom" if _is_faster(x, run) else "top"
-    return f"{up} {'right' if beside or run.line.fraction <= 0.5 else 'left'}"
-
-
-def _is_faster(x: Experiment, run: Run) -> bool:
-    """Whether there is a run to compare its time with that takes longer."""
-    baseline, own = x.baseline(run.setting), run.line.so_far
-    other = baseline.line.so_far if baseline else None
-    return own is not None and other is not None and own.median < other.median
 
 
 # ---- B and D: by corpus ---------------------------------------------------------------------
@@ -192,7 +180,7 @@ def _published_line(stage: str, colours: Colours) -> Trace:
         },
         "text": [""] * (len(us) - 1) + [last],
         "textposition": "middle right",
-        "textfont": {"color": colours["mute"], "size": 12},
+        "textfont": words(colours, 12, "mute"),
         "hovertemplate": f"published, {stage}: %{{y}} µs<extra></extra>",
         "xaxis": "x2",
         "yaxis": "y2",
@@ -215,7 +203,7 @@ def _style(x: Experiment, runs: list[Run], colours: Colours) -> Trace:
         "mode": "lines+markers+text",
         "line": {"color": colour, "width": 2.5 if in_hand else 1.5},
         "marker": _mark(runs[0], colour, colours, 10),
-        "textfont": {"color": colours["text"], "size": 13},
+        "textfont": words(colours),
         "cliponaxis": False,
     }
 
@@ -306,7 +294,7 @@ def _memory(run: Run | None, colours: Colours) -> list[Trace]:
         "y": list(totals),
         "text": [f" {mebibytes(n)} MiB" if n else " –" for n in totals.values()],
         "textposition": "middle right",
-        "textfont": {"color": colours["text"], "size": 13},
+        "textfont": words(colours),
         "hoverinfo": "skip",
         "xaxis": "x3",
         "yaxis": "y3",

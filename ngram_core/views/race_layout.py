@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from ..lesson.race_words import HEADLINE_MB, published, steps, widest
 from ..published import PUBLISHED
 from ..racing import RaceResult, SizeFigures, Spread, StageFigures
+from ..toggles import STAGES
 from .figure_grid import (
     WIDE,
     Axes,
@@ -21,6 +23,7 @@ from .figure_grid import (
     plot_width,
     round_up,
 )
+from .plots import MARKS
 
 _NAMES = 92  # pixels for the names of stages
 
@@ -62,13 +65,13 @@ def layout(result: RaceResult | None, width: int, colours: Colours) -> dict[str,
     size = widest(result)
     axes = {
         "A": (_corpora(result, width, "A"), drafting_axis(result)),
-        "B": _steps(size),
+        "B": _steps(size, width),
         "C": _memory(size, width),
-        "D": _calls(size),
+        "D": _calls(size, width),
         "E": (_corpora(result, width, "E"), loading_axis(result)),
         "F": (_corpora(result, width, "F"), _accepted(result)),
     }
-    made = grid_layout(_PANELS, _ROWS, axes, width, colours)
+    made = grid_layout(_panels(width), _ROWS, axes, width, colours)
     made["barmode"] = "stack"
     made["bargap"] = 0.35
     return made
@@ -86,11 +89,41 @@ def shown(size: SizeFigures | None) -> list[StageFigures]:
 
 _BEGIN, _END = -0.25, corpus_place(HEADLINE_MB)
 _NARROW = 400  # pixels of a plot, below which names come without figures
+_TIGHT = 240  # and below which they stand in the caption, beside their marks
+
+_GLYPHS = {
+    "square": "■",
+    "diamond": "◆",
+    "triangle-up": "▲",
+    "triangle-down": "▼",
+    "cross": "✚",
+    "circle": "●",
+    "star": "★",
+}
+
+
+def mark(stage: str) -> str:
+    """The mark of a stage in all plots, by plotly's name for it."""
+    return MARKS.get(stage, "star")
 
 
 def with_figures(width: int) -> bool:
     """Whether names at the ends of lines have room for their figures."""
     return _plot(width, "A") >= _NARROW
+
+
+def with_names(width: int) -> bool:
+    """Whether lines have room for names at their ends."""
+    return _plot(width, "A") >= _TIGHT
+
+
+def _panels(width: int) -> dict[str, Panel]:
+    """The plots; where lines go without names, the first caption says what each mark is."""
+    if with_names(width):
+        return _PANELS
+    marks = ", ".join(f"{_GLYPHS[mark(stage)]}\u00a0{stage}" for stage in STAGES)
+    first = _PANELS["A"]
+    return {**_PANELS, "A": replace(first, more=f"{marks}; {first.more}")}
 
 
 def names_place(width: int, letter: str) -> float:
@@ -105,7 +138,7 @@ def _plot(width: int, letter: str) -> float:
 
 def _room(width: int, letter: str) -> tuple[float, float]:
     """What the published figure takes, and all that stands behind the last corpus, on the axis."""
-    figure, names = (54, 122) if with_figures(width) else (44, 72)
+    figure, names = (54, 122) if with_figures(width) else (44, 72 if with_names(width) else 0)
     plot = _plot(width, letter)
     unit = max(plot - figure - names, 0.3 * plot) / (_END - _BEGIN)
     return figure / unit, (figure + names) / unit
@@ -114,10 +147,8 @@ def _room(width: int, letter: str) -> tuple[float, float]:
 def _corpora(result: RaceResult | None, width: int, letter: str) -> dict[str, Any]:
     raced = [size.size_mb for size in result.sizes] if result else [0.0]
     few = {0, 25, HEADLINE_MB} if with_figures(width) else {0, HEADLINE_MB}
-    axis = corpus_axis(sorted({*raced, *few}), 1.0)
-    if not with_figures(width):  # words would stand on each other
-        axis["ticktext"] = ["0" if text == "none" else text for text in axis["ticktext"]]
-    return {**axis, "range": [_BEGIN, _END + _room(width, letter)[1]], "tickangle": 0}
+    axis = corpus_axis(sorted({*raced, *few}), 1.0, not with_figures(width))
+    return {**axis, "range": [_BEGIN, _END + _room(width, letter)[1]]}
 
 
 def _ends(spreads: Iterable[Spread | None], unit_ns: float) -> list[float]:
@@ -153,13 +184,26 @@ def _names(names: list[str]) -> dict[str, Any]:
     }
 
 
-def _steps(size: SizeFigures | None) -> Axes:
+def _steps(size: SizeFigures | None, width: int) -> Axes:
     made = steps(size) if size else []
     noise = size.noise if size else None
     limit = 1 + noise.spread_pct / 100 if noise else 1.0
     held = [v for s in made for v in (s.low, s.high, s.published or 1.0)]
-    across = log_axis([0.8, 10.0, limit, 1 / limit, *held])
-    return {**across, "title": "times faster"}, _names([step.stage for step in made])
+    across = _few_ticks(log_axis([0.8, 10.0, limit, 1 / limit, *held]), width)
+    low, high = across["range"]
+    figures = 48 * (high - low) / max(_plot(width, "B") - 48, 48)  # room for them at the right
+    across |= {"range": [low, high + figures], "title": "times faster"}
+    return across, _names([step.stage for step in made])
+
+
+def _few_ticks(axis: dict[str, Any], width: int) -> dict[str, Any]:
+    """A log axis with words that lie flat; where they would not, at some powers of ten alone."""
+    kept = [(at, told) for at, told in zip(axis["tickvals"], axis["ticktext"], strict=True)]
+    if not with_figures(width):
+        tens = [(at, told) for at, told in kept if math.log10(at) % 1 < 1e-9]
+        kept = tens[:: 1 + len(tens) // 4]
+    ticks = {"tickvals": [at for at, _ in kept], "ticktext": [told for _, told in kept]}
+    return {**axis, **ticks, "tickangle": 0}
 
 
 def _memory(size: SizeFigures | None, width: int) -> Axes:
@@ -174,11 +218,11 @@ def _memory(size: SizeFigures | None, width: int) -> Axes:
     return across, _names([figures.name for figures in shown(size)])
 
 
-def _calls(size: SizeFigures | None) -> Axes:
+def _calls(size: SizeFigures | None, width: int) -> Axes:
     held = [
         value / 1000
         for figures in shown(size)
         for value in (figures.calls.p50_ns.low / 3, figures.calls.max_ns.high)
     ]
-    across = log_axis(held, digits=(1,))
+    across = _few_ticks(log_axis(held, digits=(1,)), width)
     return {**across, "title": "µs"}, _names([figures.name for figures in shown(size)])

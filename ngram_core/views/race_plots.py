@@ -18,16 +18,18 @@ from ..published import PUBLISHED, Published
 from ..racing import RaceResult, SizeFigures, Spread, StageFigures
 from ..toggles import STAGES
 from .figure import Trace
-from .figure_grid import Colours, apart, corpus_place, faint
-from .plots import MARKS, STRUCTURES, bar
+from .figure_grid import Colours, apart, corpus_place, faint, words
+from .plots import STRUCTURES, bar
 from .race_layout import (
     HEIGHT_A,
     HEIGHT_E,
     drafting_axis,
     loading_axis,
+    mark,
     names_place,
     shown,
     with_figures,
+    with_names,
 )
 
 Getter = Callable[[StageFigures], Spread | None]
@@ -51,10 +53,6 @@ def traces(result: RaceResult | None, width: int, colours: Colours) -> list[Trac
 
 def _on(axis: str) -> Trace:
     return {"xaxis": f"x{axis}", "yaxis": f"y{axis}"}
-
-
-def _mark(stage: str) -> str:
-    return MARKS.get(stage, "star")
 
 
 def _drafting(figures: StageFigures) -> Spread | None:
@@ -102,7 +100,7 @@ def _published_lines(
                 "marker": _hollow(name, colours),
                 "text": [""] * (len(lines) - 1) + [f" <i>{figures[-1]:,g}</i>" if end else ""],
                 "textposition": "middle right",
-                "textfont": {"color": colours["mute"], "size": 12},
+                "textfont": words(colours, 12, "mute"),
                 "hovertemplate": f"published, {name}: %{{y:,}} {unit}<extra></extra>",
                 "cliponaxis": False,
                 **_on(axis),
@@ -113,7 +111,7 @@ def _published_lines(
 
 def _hollow(stage: str, colours: Colours) -> Trace:
     return {
-        "symbol": _mark(stage),
+        "symbol": mark(stage),
         "size": 8,
         "color": colours["panel"],
         "line": {"color": colours["edge"], "width": 1.4},
@@ -122,7 +120,7 @@ def _hollow(stage: str, colours: Colours) -> Trace:
 
 def _solid(stage: str, colours: Colours, size: int = 10) -> Trace:
     return {
-        "symbol": _mark(stage),
+        "symbol": mark(stage),
         "size": size,
         "color": colours["text"],
         "line": {"color": colours["panel"], "width": 1},
@@ -210,8 +208,11 @@ def _name(
     width: int,
     colours: Colours,
 ) -> Trace:
-    """A name with its figure at the right end, and a faint line to it from the last point."""
+    """A name with its figure at the right end, and a faint line to it from the last point; none
+    where there is no room, and marks alone tell the stages."""
     wide = with_figures(width)
+    if not with_names(width):
+        last, figure = [], []
     return {
         "x": [place for at, _ in last for place in (at, names_place(width, letter))],
         "y": [height for _, y in last for height in (y, name_at)],
@@ -219,7 +220,7 @@ def _name(
         "line": {"color": colours["line"], "width": 1},
         "text": ["", *(f" {name} <b>{told}</b>" if wide else f" {name}" for told in figure)],
         "textposition": "middle right",
-        "textfont": {"color": colours["text"], "size": 13 if wide else 11},
+        "textfont": words(colours, 13 if wide else 11),
         "hoverinfo": "skip",
         "cliponaxis": False,
         **_on(_AXIS[letter]),
@@ -259,10 +260,10 @@ def _steps(size: SizeFigures | None, colours: Colours) -> list[Trace]:
         "x": [s.published for _, s in there],
         "y": [row + 0.22 for row, _ in there],
         "mode": "markers+text",
-        "marker": {**_hollow("", colours), "symbol": [_mark(s.stage) for _, s in there]},
+        "marker": {**_hollow("", colours), "symbol": [mark(s.stage) for _, s in there]},
         "text": [f"  <i>{ratio_words(s.published or 0)}</i>" for _, s in there],
         "textposition": "middle right",
-        "textfont": {"color": colours["mute"], "size": 12},
+        "textfont": words(colours, 12, "mute"),
         "hovertemplate": "published: %{x:.2f} times<extra></extra>",
         "cliponaxis": False,
         **_on("2"),
@@ -271,7 +272,7 @@ def _steps(size: SizeFigures | None, colours: Colours) -> list[Trace]:
         "x": [s.ratio for s in made],
         "y": [row - 0.12 for row in rows],
         "mode": "markers",
-        "marker": {**_solid("", colours), "symbol": [_mark(s.stage) for s in made]},
+        "marker": {**_solid("", colours), "symbol": [mark(s.stage) for s in made]},
         "error_x": {
             "type": "data",
             "symmetric": False,
@@ -290,7 +291,7 @@ def _steps(size: SizeFigures | None, colours: Colours) -> list[Trace]:
         "mode": "text",
         "text": [f"  <b>{'~' if s.noise else ''}{ratio_words(s.ratio)}</b>" for s in made],
         "textposition": "middle right",
-        "textfont": {"color": colours["text"], "size": 13},
+        "textfont": words(colours),
         "hoverinfo": "skip",
         "cliponaxis": False,
         **_on("2"),
@@ -332,7 +333,7 @@ def _memory(size: SizeFigures | None, colours: Colours) -> list[Trace]:
         "x": [(line.static_mb or 0) * 1e6 / 2**20 for _, line in there],
         "y": [row for row, _ in there],
         "mode": "markers",
-        "marker": {**_hollow("", colours), "symbol": [_mark(line.stage) for _, line in there]},
+        "marker": {**_hollow("", colours), "symbol": [mark(line.stage) for _, line in there]},
         "hovertemplate": "published, static cache: %{x:.0f} MiB<extra></extra>",
         **_on("3"),
     }
@@ -342,7 +343,7 @@ def _memory(size: SizeFigures | None, colours: Colours) -> list[Trace]:
         "mode": "text",
         "text": [f" {mebibytes(round(n * 2**20))}" for n in totals],
         "textposition": "middle right",
-        "textfont": {"color": colours["text"], "size": 13},
+        "textfont": words(colours),
         "hoverinfo": "skip",
         "cliponaxis": False,
         **_on("3"),
@@ -395,7 +396,7 @@ def _marks(stages: Sequence[StageFigures], colours: Colours) -> list[Trace]:
     rows = [row + 0.25 for row in range(len(stages))]
     ink = colours["text"]
     symbols: dict[str, Any] = {
-        "p50": [_mark(figures.stage) for figures in stages],
+        "p50": [mark(figures.stage) for figures in stages],
         "p99": "line-ns",
         "max": "x-thin",
     }
@@ -435,7 +436,7 @@ def _accepted(result: RaceResult | None, width: int, colours: Colours) -> list[T
         "marker": _hollow(last, colours),
         "text": [*[""] * (len(lines) - 1), f" <i>{lines[-1].accept_pct:.1f}</i>"],
         "textposition": "middle right",
-        "textfont": {"color": colours["mute"], "size": 12},
+        "textfont": words(colours, 12, "mute"),
         "hovertemplate": "published: %{y:.1f} %<extra></extra>",
         "cliponaxis": False,
         **_on("6"),

@@ -59,6 +59,19 @@ EXECUTE = """async ([code, timeout]) => {
     return [reply.content.status, text];
 }"""
 
+PLOT_INK = """ink => [...document.querySelectorAll('.js-plotly-plot text')].some(
+    e => e.textContent.startsWith('Memory by structure') && getComputedStyle(e).fill === ink)"""
+
+OVERLAPS = """selector => {
+    const words = [...document.querySelectorAll(`${selector} svg text`)]
+        .filter(e => e.textContent.trim() && e.getClientRects().length)
+        .map(e => [e.textContent, e.getBoundingClientRect()]);
+    const shared = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+        && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+    return words.flatMap(([text, box], i) => words.slice(i + 1)
+        .filter(([_, other]) => shared(box, other)).map(([other]) => `${text} | ${other}`));
+}"""
+
 LEFT = """
 import asyncio, gc, json, threading, ipywidgets
 gc.collect()
@@ -242,6 +255,11 @@ class Lesson:
             " <= document.querySelector('.ngram-live').getBoundingClientRect().width"
         )
 
+    def wait_plots_ink(self, dark: bool) -> None:
+        """Waits until the plots have a theme's ink: the kernel hears of it, and draws them anew."""
+        ink = "rgb(232, 234, 237)" if dark else "rgb(27, 31, 36)"
+        self.page.wait_for_function(PLOT_INK, arg=ink)
+
     def text(self, selector: str) -> str:
         """The text of the first element that matches, blanks made single."""
         return " ".join(self.page.locator(selector).first.inner_text().split())
@@ -303,6 +321,11 @@ class Lesson:
     def overflow(self, selector: str) -> int:
         """By how many pixels the element's content is wider than the element."""
         return wider(self.find(selector))
+
+    def overlaps(self, selector: str) -> list[str]:
+        """Words in pictures below the element that stand on each other, two by two."""
+        found: list[str] = self.page.evaluate(OVERLAPS, selector)
+        return found
 
     def axe(self, selector: str) -> list[str]:
         """Serious and critical accessibility findings inside the element, one line each."""

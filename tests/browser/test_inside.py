@@ -119,6 +119,7 @@ def test_any_width_and_theme(open_notebook: Open, app: App, looks: list[tuple[in
             inside = frame(lesson, view)
             assert lesson.overflow(inside) == 0, view.name
             assert lesson.overflow(f"{inside} .picture") == 0, view.name
+            assert lesson.overlaps(inside) == [], view.name
             assert lesson.axe(inside) == [], view.name
             lesson.screenshot(f"{view.name}-{app}-{width}-{'dark' if dark else 'light'}", inside)
 

@@ -15,6 +15,10 @@ from .answering import answer_all
 from .conftest import NOTEBOOKS
 from .lesson import App, Lesson, wider
 
+SCROLLS_IN_ITSELF = ".jp-CodeCell.jp-mod-outputsScrolled"
+"""A cell whose output stands in a low box of its own: what Notebook 7 makes of a tall one, unless
+the cell's metadata say that it is not `scrolled`. A view for a phone is tall."""
+
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 LESSONS = sorted(
@@ -53,6 +57,7 @@ def test_runs_and_shows(
             shown += 1
         if cell["outputs"]:
             assert wider(area) <= 1, f"output {index} is wider than the page"
+            assert page.page.locator(SCROLLS_IN_ITSELF).count() == 0, "Notebook 7 does so"
     assert shown > 0
     if app == "lab":
         assert answer_all(page, lesson) >= 2

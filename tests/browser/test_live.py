@@ -35,10 +35,6 @@ WATCH = """() => {
 }"""
 
 
-PLOT_INK = """ink => getComputedStyle([...document.querySelectorAll('.js-plotly-plot text')]
-    .find(e => e.textContent === 'Memory by structure')).fill === ink"""
-
-
 def opened(open_notebook: Open, source: str = SHOW, **how: Any) -> Lesson:
     lesson = open_notebook([source], **how)
     lesson.run_cell(0)
@@ -241,8 +237,8 @@ def looks_right(lesson: Lesson, dark: bool) -> None:
     for part in (".board", ".figures"):
         assert lesson.overflow(part) == 0
     lesson.wait_plots_fit()
-    ink = "rgb(232, 234, 237)" if dark else "rgb(27, 31, 36)"
-    lesson.page.wait_for_function(PLOT_INK, arg=ink)
+    lesson.wait_plots_ink(dark)
+    assert lesson.overlaps(".ngram-live") == []
     assert lesson.axe(".ngram-live") == []
 
 

@@ -76,5 +76,6 @@ def test_looks_and_axe(open_notebook: Open, app: App, looks: list[tuple[int, boo
     for width, dark in looks:
         lesson.dress(width, dark)
         assert lesson.overflow(VIEW) <= 0
+        assert lesson.overlaps(VIEW) == []
         assert lesson.axe(VIEW) == []
         lesson.screenshot(f"payoff-{app}-{width}", VIEW)

@@ -116,17 +116,18 @@ def test_any_width_and_theme(open_notebook: Open, app: App, looks: list[tuple[in
     rows(lesson, 8)
     for width, dark in looks:
         lesson.dress(width, dark)
-        lesson.page.wait_for_timeout(500)
-        looks_right(lesson)
+        looks_right(lesson, dark)
         assert moving(lesson) == [], "less motion was asked for"
         name = f"race-{app}-{width}-{'dark' if dark else 'light'}"
         lesson.screenshot(name, ".ngram-live")
 
 
-def looks_right(lesson: Lesson) -> None:
+def looks_right(lesson: Lesson, dark: bool) -> None:
     for part in (".board", ".figures"):
         assert lesson.overflow(part) == 0
     lesson.wait_plots_fit()
+    lesson.wait_plots_ink(dark)
+    assert lesson.overlaps(".ngram-live") == []
     assert lesson.axe(".ngram-live") == []
 
 

@@ -400,16 +400,16 @@ def test_lesson_00(open_notebook: Open, width: int) -> None:
     assert lesson.axe(".asked") == []
     lesson.screenshot(f"lesson-00-predict-{width}", ".asked")
 
-    lesson.run_cell(6)
-    field = lesson.cell_output(6).locator("input")
+    lesson.run_cell(7)
+    field = lesson.cell_output(7).locator("input")
     field.fill("26")
     field.press("Enter")
-    reply = lesson.cell_output(6).locator(".line")
+    reply = lesson.cell_output(7).locator(".line")
     reply.filter(has_text=re.compile("rejected")).wait_for()
     field.fill("25")
     field.press("Enter")
     reply.filter(has_text=re.compile("first guess of all")).wait_for()
-    assert "✓ engine" in lesson.code_cells()[8]["outputs"][0]["text"]
+    assert "✓ engine" in lesson.code_cells()[9]["outputs"][0]["text"]
 
 
 def test_lesson_01(open_notebook: Open) -> None:

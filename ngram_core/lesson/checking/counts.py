@@ -19,7 +19,8 @@ from ...toggles import STAGES, Toggles
 from ...tokenizers import get_tokenizer
 from ..bars import Bar, Bars, Column
 from ..copying import example_caches
-from ..examples import example
+from ..examples import ready_text
+from ..figures import plural
 from .recipe import exact
 
 CORPUS_MB = 5
@@ -36,7 +37,6 @@ class Savings:
     candidates: int  #: in rows of context and dynamic that were tried
     failing: int  #: of these, in rows that do not pass
     skipped: int  #: in rows that failed the check, and were not scored
-    scored: int  #: with the check; static ones by themselves included
     drafted: int
 
     @property
@@ -45,55 +45,43 @@ class Savings:
         return 100 * self.skipped / self.candidates if self.candidates else 0.0
 
     def __str__(self) -> str:
-        return (
-            f"{self.name}: {self.candidates:,} candidates for {self.drafted:,} guesses;"
-            f" {self.failing:,} stand in rows that fail.\n"
+        told = (
+            f"{self.name}: {plural(self.candidates, 'candidate')} for"
+            f" {plural(self.drafted, 'guess')}; {self.failing:,} stand in rows that fail.\n"
             f"{self.skipped:,} of these ({self.share:.0f} % of all) in rows whose sum or largest"
             " count fails already: no need to score them."
         )
+        if self.skipped:
+            return told
+        return f"{told}\nOn this text the check saves nothing. On the recipe:\n{savings()}"
 
 
-def recipe_savings() -> Savings:
-    """The recipe with all caches on, guess by guess, counted from the trace of each row."""
-    ready, toggles = example("recipe"), exact("precheck")
-    text, static, dynamic = example_caches(ready, toggles)
-    with static, dynamic, Replay(
-        text, toggles=toggles, static=static, dynamic=dynamic,
-        n_ctx=len(text) + 1, n_draft=ready.n_draft, record_probes=True,
-    ) as replay:  # fmt: skip
-        replay.run()
-        checked = replay.probe_sum()
-    all_scored, failing = _all_scored()
-    skipped = all_scored - int(checked["scored"])
-    return Savings(
-        "the recipe",
-        all_scored,
-        failing,
-        skipped,
-        int(checked["scored"]),
-        int(checked["n_drafted"]),
-    )
+def savings(text: str = "recipe") -> Savings:
+    """What the check saves along a text with all caches on, from the engine's trace of each row.
 
-
-def _all_scored() -> tuple[int, int]:
-    """Candidates without the check, and those in rows that fail."""
-    ready, toggles = example("recipe"), exact("constmap")
-    text, static, dynamic = example_caches(ready, toggles)
-    candidates = failing = 0
+    Args:
+        text: the name of an example, or any text, in words.
+    """
+    ready, toggles = ready_text(text), exact("precheck")
+    tokens, static, dynamic = example_caches(ready, toggles)
+    candidates = failing = skipped = drafted = 0
     with static, dynamic, Drafter(toggles, static=static, dynamic=dynamic) as drafter:
-        drafter.feed(text[:1])
-        while drafter.length < len(text):
-            most = min(ready.n_draft, len(text) - drafter.length)
+        drafter.feed(tokens[:1])
+        while drafter.length < len(tokens):
+            most = min(ready.n_draft, len(tokens) - drafter.length)
             steps = drafter.step(most)
             for row in (row for step in steps for row in step.rows if row.cache != "static"):
                 candidates += row.n_followers
                 failing += 0 if row.passes else row.n_followers
+                skipped += row.n_followers if row.prechecked else 0
             drafts = [step.token for step in steps if step.token is not None]
+            drafted += len(drafts)
             hits = 0
-            while hits < len(drafts) and drafts[hits] == text[drafter.length + hits]:
+            while hits < len(drafts) and drafts[hits] == tokens[drafter.length + hits]:
                 hits += 1
-            drafter.feed(text[drafter.length : drafter.length + hits + 1])
-    return candidates, failing
+            drafter.feed(tokens[drafter.length : drafter.length + hits + 1])
+    name = "the recipe" if ready.name == "recipe" else ready.title
+    return Savings(name, candidates, failing, skipped, drafted)
 
 
 def nothing_saved(length: int = 2_000, times: int = 10, runs: int = 5) -> str:
@@ -158,8 +146,8 @@ class Profile:
 
         scored, steps, read, lines = map(cut, ("scored", "search_steps", "scanned", "cache_lines"))
         return (
-            f"made prose, {self.text_tokens:,} tokens, a static cache from {CORPUS_MB} MB. For each"
-            f"\nguess the check cuts {scored[0]:.1f} scored candidates to {scored[1]:.1f}, and"
+            f"made prose, {self.text_tokens:,} tokens, a static cache from {CORPUS_MB} MB.\n"
+            f"For each guess the check cuts {scored[0]:.1f} scored candidates to {scored[1]:.1f}, and"
             f" {steps[0]:.0f} search steps to {steps[1]:.0f}.\nStill {read[1]:.0f} counts are read,"
             f" and cache lines are {lines[0]:.0f} before, {lines[1]:.0f} after."
         )

@@ -13,7 +13,8 @@ export default {
           el("table", {}, el("caption", {}, title),
             el("thead", {}, el("tr", {}, [rowTitle, ...columns].map((name) => el("th", { scope: "col" }, name)))),
             el("tbody", {}, rows.map(([name, cells]) => el("tr", {}, el("th", { scope: "row" }, name),
-              cells.map(([here, published], j) => el("td", { "data-name": columns[j] }, bar(here, "here"), bar(published, "pub")))))))),
+              cells.map(([here, published], j) => el("td", { "data-name": columns[j] },
+                here || published ? [bar(here, "here"), bar(published, "pub")] : el("span", { class: "told" }, "none")))))))),
         el("p", { class: "note" }, note)));
     };
     model.on("change:bars", show);

@@ -48,12 +48,14 @@ function plot(here, at, width) {
     last = y(tick);
     svg.append(svgNode("line", { class: "grid", x1: left, x2: width - right, y1: y(tick), y2: y(tick) }), svgText(left - 8, y(tick) + 4, `${figure(tick)} ns`, "end"));
   }
-  let before = -Infinity;
-  here.lengths.forEach((n, i) => {
-    const end = i === here.lengths.length - 1;
-    if (!end && (x(n) - before < 28 || x(most) - x(n) < 44)) return;
-    before = x(n);
-    svg.append(svgText(x(n), height - bottom + 18, figure(n), end ? "end" : "middle"));
+  const wide = (n) => 7 * figure(n).length; // pixels, about
+  const stop = x(most) - wide(most) - 8;
+  let free = -Infinity;
+  here.lengths.forEach((n) => {
+    const half = wide(n) / 2;
+    if (n !== most && (x(n) - half < free || x(n) + half > stop)) return;
+    free = x(n) + half + 8;
+    svg.append(svgText(x(n), height - bottom + 18, figure(n), n === most ? "end" : "middle"));
   });
   svg.append(svgText(left, height - 4, "followers in the list", "start"));
   svg.append(svgNode("rect", { class: "here", x: x(here.lengths[at]) - 8, y: top - 6, width: 16, height: height - top - bottom + 6, rx: 4 }));
