@@ -149,7 +149,8 @@ class Profile:
             f"made prose, {self.text_tokens:,} tokens, a static cache from {CORPUS_MB} MB.\n"
             f"For each guess the check cuts {scored[0]:.1f} scored candidates to {scored[1]:.1f},"
             f" and {steps[0]:.0f} search steps to {steps[1]:.0f}.\n"
-            f"Still {read[1]:.0f} counts are read, and cache lines are {lines[0]:.0f} before, {lines[1]:.0f} after."
+            f"Still {read[1]:.0f} counts are read, and cache lines are {lines[0]:.0f} before,"
+            f" {lines[1]:.0f} after."
         )
 
 
