@@ -77,6 +77,21 @@ def test_questions_are_of_lessons_in_the_plan(plan: int) -> None:
     assert set(asked) <= {lesson for _, _, lesson in rows(plan)}
 
 
+def reading_minutes(lesson: str) -> float:
+    """At 200 words a minute; without addresses and what a page does not show."""
+    cells = copies.read(NOTEBOOKS / LESSONS[lesson])["cells"]
+    text = " ".join(cell["source"] for cell in cells if cell["cell_type"] == "markdown")
+    return len(re.sub(r"<[^>]+>|\]\([^)]*\)", "", text).split()) / 200
+
+
+def test_there_is_time_for_more_than_reading() -> None:
+    """Looking, stepping and answering need as much as the words, in a lesson and in the plan."""
+    notes = re.findall(r"^## Lesson (\d\d), .*?\((\d+) minutes\)$", page("lesson_notes"), re.M)
+    planned = [(lesson, end - begin) for begin, end, lesson in rows(180) if lesson]
+    for lesson, minutes in [*notes, *planned]:
+        assert 2 * reading_minutes(lesson) <= int(minutes) + 1.5, lesson
+
+
 def _names(source: str) -> tuple[set[str], set[str]]:
     """The names that a cell gives, and those that it takes from elsewhere."""
     nodes = list(ast.walk(ast.parse(source)))
