@@ -83,7 +83,7 @@ static size_t home_in(uint64_t spread, size_t n_homes)
     return (size_t)ngc_platform_multiply_high(spread, n_homes);
 }
 
-/* ---- growing, in slices: at a quarter more homes ----
+/* ---- growing, in slices: at a quarter more homes; where no order is wanted, up to so many ----
  *
  *     fitting        whether all, put into so many homes, leave a slot free at the end
  *     moving up      to the end of the block, which was stretched
@@ -93,7 +93,13 @@ static size_t home_in(uint64_t spread, size_t n_homes)
 
 static void begin_growing(ngc_counter *counter)
 {
-    size_t n_homes = counter->n_homes == 0 ? FIRST_SLOTS : counter->n_homes / 4 * 5;
+    size_t most = counter->most_homes;
+    if (most > 0 && counter->n_homes >= most) {
+        ngc_counter_begin_spilling(counter);
+        return;
+    }
+    size_t first = most > 0 && most < FIRST_SLOTS ? most : FIRST_SLOTS;
+    size_t n_homes = counter->n_homes == 0 ? first : counter->n_homes / 4 * 5;
     counter->growth = (counter_growth){.phase = FITTING, .n_homes = n_homes};
 }
 
@@ -124,8 +130,8 @@ static ngc_status fit_slice(ngc_counter *counter, size_t n_slots)
     counter_growth *growth = &counter->growth;
     size_t n_old = counter->slots_bytes / sizeof(counter_slot);
     for (; n_slots > 0 && growth->at < n_old; n_slots--, growth->at++) {
-        if (counter->slots[growth->at].spread != 0) {
-            size_t home = home_in(counter->slots[growth->at].spread, growth->n_homes);
+        if (counter->slots[growth->at].key != 0) {
+            size_t home = home_in(counter->slots[growth->at].key, growth->n_homes);
             growth->next = (home > growth->next ? home : growth->next) + 1;
         }
     }
@@ -146,7 +152,7 @@ static void move_up_slice(ngc_counter *counter, size_t n_slots)
     counter_growth *growth = &counter->growth;
     for (; n_slots > 0 && growth->at > 0; n_slots--) {
         counter_slot moving = counter->slots[--growth->at];
-        if (moving.spread != 0) {
+        if (moving.key != 0) {
             counter->slots[--growth->next] = moving;
         }
     }
@@ -165,7 +171,7 @@ static void move_down_slice(ngc_counter *counter, size_t n_slots)
     size_t n_all = growth->n_homes + SLACK, next = growth->next;
     for (; n_slots > 0 && growth->at < n_all; n_slots--, growth->at++) {
         counter_slot moving = slots[growth->at];
-        size_t home = home_in(moving.spread, growth->n_homes);
+        size_t home = home_in(moving.key, growth->n_homes);
         size_t to = home > next ? home : next;
         memset(slots + next, 0, (to - next) * sizeof *slots);
         slots[to] = moving;
@@ -205,19 +211,19 @@ ngc_status ngc_counter_grow_slice(ngc_counter *counter, size_t n_slots)
 static bool count_key(ngc_counter *counter, uint64_t wanted, uint64_t at_token)
 {
     counter_slot *at = &counter->slots[home_in(wanted, counter->n_homes)];
-    while (at->spread != 0 && at->spread < wanted) {
+    while (at->key != 0 && at->key < wanted) {
         at++;
     }
-    if (at->spread != wanted) {
+    if (at->key != wanted) {
         counter_slot *end = at, *last = &counter->slots[counter->n_homes + SLACK - 1];
-        while (end->spread != 0) {
+        while (end->key != 0) {
             end++;
         }
         if (end == last) {
             return false; /* it stays empty: runs are known to end there */
         }
         memmove(at + 1, at, (size_t)(end - at) * sizeof *at);
-        *at = (counter_slot){wanted, 0, (uint32_t)at_token};
+        *at = (counter_slot){wanted, (uint32_t)at_token, 0};
         counter->length++;
     }
     at->count += at->count < INT32_MAX;
@@ -290,6 +296,7 @@ void ngc_counter_free(ngc_counter *counter)
     ngc_counter_free_counts(counter);
     ngc_counter_free_slots(counter);
     ngc_counter_free_grams(&counter->allocator, &counter->grams);
+    ngc_runs_free(&counter->runs);
     ngc_free(&counter->allocator, counter->record, counter->record_bytes, NGC_KIND_OTHER);
     ngc_free(&counter->allocator, counter->ids.slots,
              counter->ids.n_slots * sizeof *counter->ids.slots, NGC_KIND_OTHER);
@@ -334,8 +341,12 @@ ngc_status ngc_counter_add_slice(ngc_counter *counter, const int32_t *tokens, si
         size_t n_slots = n_tokens > SIZE_MAX / SLOTS_A_TOKEN ? SIZE_MAX : n_tokens * SLOTS_A_TOKEN;
         return ngc_counter_grow_slice(counter, n_slots);
     }
+    if (counter->spilling != SPILLED) {
+        return ngc_counter_spill_slice(counter, n_tokens);
+    }
     uint64_t before = counter->n_tokens;
-    while (status == NGC_OK && *n_done < n_tokens && counter->growth.phase == GROWN) {
+    while (status == NGC_OK && *n_done < n_tokens && counter->growth.phase == GROWN &&
+           counter->spilling == SPILLED) {
         status = count_some(counter, tokens + *n_done, n_tokens - *n_done);
         *n_done = (size_t)(counter->n_tokens - before);
     }
@@ -363,11 +374,18 @@ ngc_status ngc_counter_end_text(ngc_counter *counter)
 
 ngc_status ngc_counter_in_any_order(ngc_counter *counter)
 {
-    if (counter->phase != COUNTING) {
+    if (counter->phase != COUNTING || counter->n_tokens > 0 || counter->in_any_order) {
         return NGC_BAD_ARGUMENT;
     }
     counter->in_any_order = true;
+    counter->most_homes = MOST_HOMES;
+    ngc_runs_begin(&counter->runs, &counter->allocator, 0);
     return NGC_OK;
+}
+
+void ngc_counter_bound(ngc_counter *counter, size_t n_homes)
+{
+    counter->most_homes = n_homes;
 }
 
 bool ngc_counter_has_order(const ngc_counter *counter)
@@ -395,6 +413,11 @@ const ngc_counts *ngc_counter_counts(const ngc_counter *counter)
 {
     static const ngc_counts nothing;
     return counter->phase == GROUPED ? &counter->counts : &nothing;
+}
+
+const ngc_runs *ngc_counter_runs(const ngc_counter *counter)
+{
+    return counter->phase == GROUPED && counter->in_any_order ? &counter->runs : NULL;
 }
 
 /* ---- into a cache ---- */
@@ -445,9 +468,10 @@ ngc_status ngc_counter_facts(const ngc_counter *counter, ngc_cache_facts *facts)
 {
     memset(facts, 0, sizeof *facts);
     const ngc_counts *counts = ngc_counter_counts(counter);
-    facts->n_grams = (int64_t)counts->n_grams;
+    const ngc_runs *runs = ngc_counter_runs(counter);
+    facts->n_grams = (int64_t)(runs == NULL ? counts->n_grams : ngc_runs_grams(runs));
     facts->n_grams_by_n[1] = facts->n_grams;
-    facts->n_followers = (int64_t)counts->n_pairs;
+    facts->n_followers = (int64_t)(runs == NULL ? counts->n_pairs : ngc_runs_entries(runs));
     return NGC_OK;
 }
 

@@ -4,9 +4,10 @@
 
 #include "ngc_internal.h"
 #include "ngc_order.h"
+#include "ngc_runs.h"
 
 /* What was counted, once finished: 2-grams in the order of their first occurrence, each with its
- * followers in theirs; or both in any order.
+ * followers in theirs.
  *
  *     keys     | a b | a b | ...            one a 2-gram
  *     starts   | 0 | 3 | 4 | ... | n_pairs  where its pairs begin
@@ -38,5 +39,12 @@ ngc_allocator *ngc_counter_allocator(ngc_counter *counter);
 ngc_save_order *ngc_counter_order(ngc_counter *counter);
 bool ngc_counter_has_order(const ngc_counter *counter);
 const ngc_counts *ngc_counter_counts(const ngc_counter *counter);
+
+/* What was counted where no order was wanted, once finished; NULL otherwise. */
+const ngc_runs *ngc_counter_runs(const ngc_counter *counter);
+
+/* For tests, before anything is counted where no order is wanted: spills a table of so many homes,
+ * 64 or more. */
+void ngc_counter_bound(ngc_counter *counter, size_t n_homes);
 
 #endif

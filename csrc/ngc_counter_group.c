@@ -6,112 +6,9 @@
  *     by gram     sorted by that, and by first occurrence within
  *     pairs       made of the slots, in their block
  *
- * In any order: compact, which leaves the spread 2-gram in a slot; by gram, sorted by that; number,
- * for neighbours are of one 2-gram now; pairs.
+ * Where no order is wanted, runs take their place (ngc_counter_spill.c).
  */
 #include "ngc_counter_parts.h"
-
-/* ---- sorting ---- */
-
-/* What slots are sorted by: where a pair was first seen, or a number that stands for the key. */
-NGC_INLINE uint64_t sort_key(const counter_slot *slot, bool by_first)
-{
-    return by_first ? slot->first : slot->spread;
-}
-
-static void end_counting(counter_binning *bins)
-{
-    size_t sum = 0;
-    for (int digit = 0; digit < 256; digit++) {
-        size_t count = bins->heads[digit];
-        bins->heads[digit] = sum;
-        sum += count;
-        bins->ends[digit] = sum;
-    }
-}
-
-/* Goes on with it for some n_more slots; true when all are in their bins. It starts zeroed. */
-static bool bin_slice(counter_binning *bins, counter_slot *slots, size_t n, size_t n_more,
-                      uint32_t shift, bool by_first)
-{
-    size_t *heads = bins->heads;
-    for (; bins->n_counted < n; n_more--) {
-        if (n_more == 0) {
-            return false;
-        }
-        heads[sort_key(&slots[bins->n_counted], by_first) >> shift & 0xff]++;
-        if (++bins->n_counted == n) {
-            end_counting(bins);
-        }
-    }
-    for (; bins->digit < 256; bins->digit++) {
-        uint32_t digit = bins->digit;
-        while (heads[digit] < bins->ends[digit]) {
-            if (n_more == 0) {
-                return false;
-            }
-            counter_slot moving = slots[heads[digit]];
-            for (;;) {
-                uint32_t to = sort_key(&moving, by_first) >> shift & 0xff;
-                n_more -= n_more > 1;
-                if (to == digit) {
-                    break;
-                }
-                counter_slot other = slots[heads[to]];
-                slots[heads[to]++] = moving;
-                moving = other;
-            }
-            slots[heads[digit]++] = moving;
-        }
-    }
-    return true;
-}
-
-static uint32_t next_shift(uint32_t shift)
-{
-    return shift > 8 ? shift - 8 : 0;
-}
-
-static bool all_same(const counter_slot *slots, size_t n, bool by_first)
-{
-    size_t i = 1;
-    while (i < n && sort_key(&slots[i], by_first) == sort_key(&slots[0], by_first)) {
-        i++;
-    }
-    return i == n;
-}
-
-/* Sorts by the digit at `shift` and those below. */
-static void sort_slots(counter_slot *slots, size_t n, uint32_t shift, bool by_first)
-{
-    if (n >= 64) {
-        if (all_same(slots, n, by_first)) {
-            return; /* the followers of a frequent 2-gram, in any order */
-        }
-        counter_binning bins = {0};
-        bin_slice(&bins, slots, n, SIZE_MAX, shift, by_first);
-        for (int digit = 0; shift > 0 && digit < 256; digit++) {
-            size_t from = digit == 0 ? 0 : bins.ends[digit - 1];
-            sort_slots(slots + from, bins.ends[digit] - from, next_shift(shift), by_first);
-        }
-        return;
-    }
-    for (size_t i = 1; i < n; i++) {
-        counter_slot moving = slots[i];
-        size_t at = i;
-        for (; at > 0 && sort_key(&slots[at - 1], by_first) > sort_key(&moving, by_first); at--) {
-            slots[at] = slots[at - 1];
-        }
-        slots[at] = moving;
-    }
-}
-
-/* Where the highest eight bits of numbers up to `most` begin: the bins are small then. */
-static uint32_t first_shift(uint64_t most)
-{
-    uint32_t bits = ngc_platform_bit_length(most);
-    return bits <= 8 ? 0 : bits - 8;
-}
 
 /* ---- 2-grams and their numbers ---- */
 
@@ -201,32 +98,15 @@ static void name_grams(ngc_counter *counter, counter_grams *table)
 
 /* ---- the phases ---- */
 
-static counter_phase phase_after(const ngc_counter *counter)
-{
-    static const counter_phase any_order[GROUPED] = {
-        [COUNTING] = COMPACT, [COMPACT] = BY_GRAM, [BY_GRAM] = NUMBER,
-        [NUMBER] = PAIRS,     [PAIRS] = GROUPED,
-    };
-    return counter->in_any_order ? any_order[counter->phase] : counter->phase + 1;
-}
-
 static void next_phase(ngc_counter *counter)
 {
-    counter->phase = phase_after(counter);
+    counter->phase = counter->phase == PAIRS ? GROUPED : counter->phase + 1;
     counter->at = 0;
 }
 
 static size_t slice_end(const ngc_counter *counter, size_t n, size_t end)
 {
     return end - counter->at < n ? end : counter->at + n;
-}
-
-/* What a slot is grouped by in any order. */
-static counter_slot slot_of_gram(const counter_slot *counted)
-{
-    uint64_t key = counter_unspread(counted->spread);
-    return (counter_slot){counter_spread(key >> ID_BITS), counted->count,
-                          (uint32_t)(key & MOST_IDS)};
 }
 
 /* `at` is how many slots were looked at, `length` how many of them are used. */
@@ -238,10 +118,8 @@ static void compact_slice(ngc_counter *counter, size_t n)
         counter->length = 0;
     }
     for (; counter->at < end; counter->at++) {
-        if (counter->slots[counter->at].spread != 0) {
-            const counter_slot *counted = &counter->slots[counter->at];
-            counter->slots[counter->length++] =
-                counter->in_any_order ? slot_of_gram(counted) : *counted;
+        if (counter->slots[counter->at].key != 0) {
+            counter->slots[counter->length++] = counter->slots[counter->at];
         }
     }
     if (end == n_all) {
@@ -254,24 +132,22 @@ static void compact_slice(ngc_counter *counter, size_t n)
 }
 
 /* `at` is 0, then one more than the bins that are sorted. */
-static void sort_slice(ngc_counter *counter, size_t n, uint64_t most, bool by_first)
+static void sort_slice(ngc_counter *counter, size_t n, radix_order order)
 {
-    uint32_t shift = first_shift(most);
+    radix_digit first = ngc_radix_first(order);
     if (counter->at == 0) {
-        counter->at = bin_slice(&counter->bins, counter->slots, counter->length, n, shift,
-                                by_first);
+        counter->at =
+            ngc_radix_bin_slice(&counter->bins, counter->slots, counter->length, n, first);
         return;
     }
     for (size_t sorted = 0; sorted < n && counter->at <= 256; counter->at++) {
         size_t from = counter->at == 1 ? 0 : counter->bins.ends[counter->at - 2];
         size_t in_bin = counter->bins.ends[counter->at - 1] - from;
-        if (shift > 0 && in_bin > 0) {
-            sort_slots(counter->slots + from, in_bin, next_shift(shift), by_first);
-        }
+        ngc_radix_sort_below(counter->slots + from, in_bin, order, first);
         sorted += in_bin;
     }
     if (counter->at > 256) {
-        counter->bins = (counter_binning){0};
+        counter->bins = (radix_binning){0};
         next_phase(counter);
     }
 }
@@ -285,7 +161,7 @@ static ngc_status number_slice(ngc_counter *counter, size_t n)
         size_t i = counter->at;
         if (i % AHEAD == 0 && table->n_slots > 0) {
             for (size_t k = i + AHEAD; k < i + 2 * AHEAD && k < counter->length; k++) {
-                uint64_t gram = counter_unspread(counter->slots[k].spread) >> ID_BITS;
+                uint64_t gram = counter_unspread(counter->slots[k].key) >> ID_BITS;
                 ngc_platform_prefetch(&table->slots[gram_home(table, gram)]);
             }
         }
@@ -299,30 +175,10 @@ static ngc_status number_slice(ngc_counter *counter, size_t n)
         if (table->n_placed < table->length) {
             return NGC_OK; /* it has just grown */
         }
-        uint64_t key = counter_unspread(counter->slots[i].spread);
+        uint64_t key = counter_unspread(counter->slots[i].key);
         uint64_t number = gram_number(table, key >> ID_BITS);
-        counter->slots[i].first = (uint32_t)(key & MOST_IDS);
-        counter->slots[i].spread = number << 32 | i;
-    }
-    return NGC_OK;
-}
-
-/* The same in any order: a 2-gram begins where a slot's is another than that before it. */
-static ngc_status number_neighbours(ngc_counter *counter, size_t n)
-{
-    counter_grams *table = &counter->grams;
-    size_t end = slice_end(counter, n, counter->length);
-    for (; counter->at < end; counter->at++) {
-        counter_slot *slot = &counter->slots[counter->at];
-        uint64_t gram = counter_unspread(slot->spread);
-        if (table->length == 0 || table->grams[table->length - 1] != gram) {
-            ngc_status status = reserve_gram(&counter->allocator, table);
-            if (status != NGC_OK) {
-                return status;
-            }
-            table->grams[table->length++] = gram;
-        }
-        slot->spread = (uint64_t)(table->length - 1) << 32;
+        counter->slots[i].minor = (uint32_t)(key & MOST_IDS);
+        counter->slots[i].key = number << 32 | i;
     }
     return NGC_OK;
 }
@@ -367,9 +223,9 @@ static ngc_status pairs_slice(ngc_counter *counter, size_t n)
     for (; counter->at < end; counter->at++) {
         counter_slot slot;
         memcpy(&slot, block + counter->at * sizeof slot, sizeof slot);
-        ngc_pair pair = {counter->ids.tokens[slot.first], (int32_t)slot.count};
+        ngc_pair pair = {counter->ids.tokens[slot.minor], (int32_t)slot.count};
         memcpy(block + counter->at * sizeof pair, &pair, sizeof pair);
-        if (slot.spread >> 32 == counter->grams.length) { /* how many have begun */
+        if (slot.key >> 32 == counter->grams.length) { /* how many have begun */
             counts->starts[counter->grams.length++] = counter->at;
         }
     }
@@ -388,6 +244,8 @@ ngc_status ngc_counter_finish_slice(ngc_counter *counter, size_t n_pairs, int32_
     case COUNTING: /* where moving has begun, it comes to its end, and cannot fail */
         if (counter->growth.phase == MOVING_UP || counter->growth.phase == MOVING_DOWN) {
             status = ngc_counter_grow_slice(counter, n);
+        } else if (counter->in_any_order) {
+            counter->phase = SPILL;
         } else {
             next_phase(counter);
         }
@@ -396,18 +254,20 @@ ngc_status ngc_counter_finish_slice(ngc_counter *counter, size_t n_pairs, int32_
         compact_slice(counter, n);
         break;
     case BY_FIRST:
-        sort_slice(counter, n, counter->n_tokens, true);
+        sort_slice(counter, n, (radix_order){0, (uint32_t)counter->n_tokens});
         break;
     case NUMBER:
-        status = counter->in_any_order ? number_neighbours(counter, n) : number_slice(counter, n);
+        status = number_slice(counter, n);
         if (status == NGC_OK && counter->at == counter->length) {
             end_numbering(counter);
         }
         break;
     case BY_GRAM:
-        sort_slice(counter, n,
-                   counter->in_any_order ? UINT64_MAX : (uint64_t)counter->counts.n_grams << 32,
-                   false);
+        sort_slice(counter, n, (radix_order){(uint64_t)counter->counts.n_grams << 32, 0});
+        break;
+    case SPILL:
+    case MERGE:
+        status = ngc_counter_finish_runs(counter, n);
         break;
     case PAIRS:
         status = pairs_slice(counter, n);
@@ -420,6 +280,7 @@ ngc_status ngc_counter_finish_slice(ngc_counter *counter, size_t n_pairs, int32_
         ngc_counter_free_grams(&counter->allocator, &counter->grams);
         ngc_counter_free_slots(counter);
         ngc_counter_free_counts(counter);
+        ngc_runs_free(&counter->runs);
     }
     *done = counter->phase == GROUPED;
     return status;
@@ -436,17 +297,20 @@ ngc_status ngc_counter_finish(ngc_counter *counter)
 
 double ngc_counter_fraction(const ngc_counter *counter)
 {
-    static const double shares[2][GROUPED + 1] = {
-        {0, 0.05, 0.3, 0.25, 0.37, 0.03, 0}, {0, 0.13, 0, 0.08, 0.71, 0.08, 0}}; /* measured */
-    const double *share = shares[counter->in_any_order];
+    static const double share[GROUPED] = {0, 0.05, 0.3, 0.25, 0.37, 0.03}; /* measured */
+    if (counter->in_any_order) {
+        return ngc_counter_runs_fraction(counter);
+    }
     bool sorts = counter->phase == BY_FIRST || counter->phase == BY_GRAM;
     size_t all = counter->phase == COMPACT ? counter->slots_bytes / sizeof(counter_slot)
                  : sorts                   ? 257
                                            : counter->length;
-    double fraction = all == 0 ? 0 : share[counter->phase] * (double)counter->at / (double)all;
-    ngc_counter passed = {.in_any_order = counter->in_any_order};
-    for (; passed.phase != counter->phase; passed.phase = phase_after(&passed)) {
-        fraction += share[passed.phase];
+    double now = counter->phase == GROUPED || all == 0
+                     ? 0
+                     : share[counter->phase] * (double)counter->at / (double)all;
+    double before = 0;
+    for (int phase = COUNTING; phase < (int)counter->phase; phase++) {
+        before += phase < GROUPED ? share[phase] : 0;
     }
-    return fraction;
+    return before + now;
 }

@@ -1,10 +1,11 @@
-/* ngc_counter_parts.h - a counter as an object; shared by what counts (ngc_counter.c) and what
- * groups the counts (ngc_counter_group.c).
+/* ngc_counter_parts.h - a counter as an object; shared by what counts (ngc_counter.c), what groups
+ * the counts in their order (ngc_counter_group.c) and what needs no order (ngc_counter_spill.c).
  */
 #ifndef NGC_COUNTER_PARTS_H
 #define NGC_COUNTER_PARTS_H
 
 #include "ngc_counter.h"
+#include "ngc_runs.h"
 
 enum {
     ID_BITS = 21,
@@ -12,14 +13,13 @@ enum {
     AHEAD = 24,                    /* tokens between asking for a slot and using it */
     FIRST_SLOTS = 1 << 12,
     SLACK = 256, /* slots behind the last home: no run goes round */
-    SLOTS_A_TOKEN = 4 /* that are moved in the time in which one token is counted */
+    SLOTS_A_TOKEN = 4, /* that are moved in the time in which one token is counted */
+    MOST_HOMES = 1 << 22 /* of a table whose counts need no order: 64 MB */
 };
 
-typedef struct counter_slot {
-    uint64_t spread; /* of the packed key; 0: empty. While grouping: what slots are sorted by */
-    uint32_t count;
-    uint32_t first;
-} counter_slot;
+/* key: the packed key, spread; 0: empty. While grouping: what slots are sorted by.
+ * minor: where it was first seen, as a number of tokens. */
+typedef radix_record counter_slot;
 
 typedef struct counter_ids {
     uint32_t *slots; /* number of a token, 0: empty; open addressing */
@@ -47,16 +47,7 @@ typedef struct counter_growth {
     size_t next;
 } counter_growth;
 
-/* Slots that are put into bins by a digit of 8 bits, in place, in slices.
- * Source: McIlroy, Bostic and McIlroy, "Engineering Radix Sort" (1993). */
-typedef struct counter_binning {
-    size_t heads[256]; /* where each bin's next slot goes; first how many belong there */
-    size_t ends[256];
-    size_t n_counted;
-    uint32_t digit; /* bins before this one are full */
-} counter_binning;
-
-/* See ngc_counter_group.c. */
+/* See ngc_counter_group.c; SPILL and MERGE: ngc_counter_spill.c. */
 typedef enum counter_phase {
     COUNTING,
     COMPACT,
@@ -64,8 +55,13 @@ typedef enum counter_phase {
     NUMBER,
     BY_GRAM,
     PAIRS,
+    SPILL,
+    MERGE,
     GROUPED
 } counter_phase;
+
+/* How far a full table has come into runs. */
+typedef enum counter_spilling { SPILLED, SQUEEZING, SORTING } counter_spilling;
 
 struct ngc_counter {
     ngc_allocator allocator;
@@ -80,9 +76,13 @@ struct ngc_counter {
     uint64_t n_before; /* tokens of earlier texts: no 2-gram reaches back to them */
     counter_phase phase;
     bool in_any_order;
+    size_t most_homes;         /* beyond them the table is spilled; 0: never */
+    counter_spilling spilling;
+    int32_t greatest; /* token of what was spilled; a text of two tokens counts nothing */
+    ngc_runs runs; /* what was spilled */
     size_t at;          /* how far the phase has come */
     ngc_status outcome; /* of grouping */
-    counter_binning bins; /* of a sort */
+    radix_binning bins; /* of a sort */
     counter_grams grams;
     ngc_counts counts;
     ngc_save_order order;
@@ -104,6 +104,15 @@ NGC_INLINE uint64_t counter_unspread(uint64_t spread)
 
 /* Moves the table on, as far as some n_slots go; where moving has begun, it cannot fail. */
 ngc_status ngc_counter_grow_slice(ngc_counter *counter, size_t n_slots);
+
+/* Begins to empty the table into runs; then does so by some n_slots. A slice that fails can be tried
+ * again: nothing is lost. */
+void ngc_counter_begin_spilling(ngc_counter *counter);
+ngc_status ngc_counter_spill_slice(ngc_counter *counter, size_t n_slots);
+
+/* A slice of what ends the counting where no order is wanted. */
+ngc_status ngc_counter_finish_runs(ngc_counter *counter, size_t n_slots);
+double ngc_counter_runs_fraction(const ngc_counter *counter);
 
 void ngc_counter_free_counts(ngc_counter *counter);
 void ngc_counter_free_grams(ngc_allocator *allocator, counter_grams *table);

@@ -133,17 +133,23 @@ NGC_INLINE uint64_t packed_unmix(uint64_t key, uint32_t token_bits)
 
 /* The mixed key as a fraction of 1, times n_homes: the whole part is the home, the rest to
  * remainder_bits tells apart the keys that share it. */
-NGC_INLINE packed_place packed_place_of(const packed_layout *layout, uint64_t n_homes, int32_t a,
-                                        int32_t b)
+NGC_INLINE packed_place packed_place_of_mixed(const packed_layout *layout, uint64_t n_homes,
+                                              uint64_t mixed)
 {
-    uint32_t bits = layout->token_bits;
-    uint64_t key = (uint64_t)(uint32_t)a << bits | (uint32_t)b;
-    uint64_t fraction = packed_mix(key, bits) << (64 - 2 * bits);
+    uint64_t fraction = mixed << (64 - 2 * layout->token_bits);
     packed_place place = {
         ngc_platform_multiply_high(fraction, n_homes),
         (fraction * n_homes) >> (64 - layout->remainder_bits),
     };
     return place;
+}
+
+NGC_INLINE packed_place packed_place_of(const packed_layout *layout, uint64_t n_homes, int32_t a,
+                                        int32_t b)
+{
+    uint32_t bits = layout->token_bits;
+    uint64_t key = (uint64_t)(uint32_t)a << bits | (uint32_t)b;
+    return packed_place_of_mixed(layout, n_homes, packed_mix(key, bits));
 }
 
 /* The bits that remainders need: home and remainder together must tell all keys apart. */
@@ -179,6 +185,12 @@ NGC_INLINE uint64_t packed_tag(const packed_layout *layout, uint64_t remainder,
 NGC_INLINE uint32_t packed_tag_bits(const packed_layout *layout)
 {
     return 1 + (uint32_t)layout->remainder_bits + layout->displacement_bits;
+}
+
+/* Bits of a record that do not depend on how long its row is. */
+NGC_INLINE uint32_t packed_fixed_bits(const packed_layout *layout)
+{
+    return packed_tag_bits(layout) + 1 + layout->token_bits + layout->place_bits;
 }
 
 NGC_INLINE uint64_t packed_get_bits(const uint8_t *record, uint32_t *at, uint32_t n_bits)

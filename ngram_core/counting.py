@@ -33,8 +33,9 @@ class BigramCounter(Closing):
 
     Args:
         in_order: keeps the order of the stream, which llama.cpp's file and most caches show.
-            Without it counts are grouped in less than half the time, for a static cache of the
-            kind "ngc" alone: its bytes depend on the counts and on nothing else.
+            Without it counts take 5 to 9 bytes for each pair, and up to 80 MB beside them, for a
+            static cache of the kind "ngc" alone: its bytes depend on the counts and on nothing
+            else.
 
     >>> counter = BigramCounter()
     >>> counter.add([7, 8, 9, 7])

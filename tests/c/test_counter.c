@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "fixtures.h"
+#include "ngc_counter.h"
 #include "tests.h"
 
 enum { N = 20000 };
@@ -196,46 +197,116 @@ void test_counter_finishes_while_it_grows(void)
     CHECK(n_counted > 30 * 3000);
 }
 
-/* In any order, in slices of any size: the same packed cache, byte for byte, and nothing else. */
-void test_counter_groups_in_any_order(void)
+static void check_refused(ngc_counter *any)
+{
+    ngc_cache *plain, *constmap;
+    CHECK_OK(ngc_cache_new(toggles_at(0), 2, 2, &plain));
+    CHECK_EQUAL(ngc_counter_in_any_order(any), NGC_BAD_ARGUMENT);
+    CHECK_EQUAL(ngc_counter_begin_save(any), NGC_UNSUPPORTED);
+    CHECK_EQUAL(ngc_counter_fill(any, plain, 0, 0), NGC_UNSUPPORTED);
+    CHECK_EQUAL(ngc_constmap_count(toggles_at(5), any, &constmap), NGC_UNSUPPORTED);
+    ngc_cache_free(plain);
+}
+
+/* Without an order, counted and finished in slices of any size, spilled or not. */
+static ngc_counter *counted_without_order(const int32_t *text, size_t length, size_t size,
+                                          size_t most_homes)
+{
+    ngc_counter *any;
+    CHECK_OK(ngc_counter_new(&any));
+    CHECK_OK(ngc_counter_in_any_order(any));
+    ngc_counter_bound(any, most_homes);
+    size_t piece = size < 1000 ? 1000 : size;
+    for (size_t done = 0, n_done; done < length; done += n_done) {
+        size_t left = length - done;
+        if (!CHECK_OK(ngc_counter_add_slice(any, text + done, left < piece ? left : piece,
+                                            &n_done))) {
+            break;
+        }
+    }
+    double last = 0;
+    for (int32_t done = 0; !done;) {
+        CHECK_OK(ngc_counter_finish_slice(any, size, &done));
+        double fraction = ngc_counter_fraction(any);
+        CHECK(fraction >= last && fraction <= 1.0001);
+        last = fraction;
+    }
+    return any;
+}
+
+static bool packs_alike(const ngc_counter *a, const ngc_counter *b, int64_t n_vocab)
+{
+    ngc_cache *packed_a, *packed_b;
+    size_t bytes_a, bytes_b;
+    CHECK_OK(pack(toggles_at(5), NULL, a, n_vocab, 1000, &packed_a));
+    CHECK_OK(pack(toggles_at(5), NULL, b, n_vocab, 1000, &packed_b));
+    const uint8_t *file_a = ngc_packed_bytes_view(packed_a, &bytes_a);
+    const uint8_t *file_b = ngc_packed_bytes_view(packed_b, &bytes_b);
+    bool alike = bytes_a == bytes_b && memcmp(file_a, file_b, bytes_a) == 0;
+    ngc_cache_free(packed_a);
+    ngc_cache_free(packed_b);
+    return alike;
+}
+
+/* The same packed cache, byte for byte, and nothing else. */
+void test_counter_needs_no_order(void)
 {
     static const size_t lengths[] = {0, 2, 3, 4, 100, 3000, N}, sizes[] = {0, 1, 1000, SIZE_MAX};
+    static const size_t bounds[] = {64, 5000, SIZE_MAX};
     static const int32_t vocabularies[] = {1, 3, 50, 5000};
     static int32_t text[N];
     for (size_t i = 0; i < LENGTH(lengths) * LENGTH(vocabularies); i++) {
         size_t length = lengths[i % LENGTH(lengths)], size = sizes[i % LENGTH(sizes)];
         random_text(text, length, vocabularies[i / LENGTH(lengths)], 17 + i);
-        size = length > 3000 && size < 1000 ? 1000 : size;
-        ngc_counter *ordered = counted_in_pieces(text, length, 1000), *any;
+        ngc_counter *ordered = counted_in_pieces(text, length, 1000);
+        ngc_cache_facts wanted, facts;
+        CHECK_OK(ngc_counter_facts(ordered, &wanted));
+        CHECK_EQUAL(ngc_counter_in_any_order(ordered), NGC_BAD_ARGUMENT);
+        for (size_t k = 0; k < LENGTH(bounds); k++) {
+            size_t slice = length > 3000 && size < 1000 ? 1000 : size;
+            ngc_counter *any = counted_without_order(text, length, slice, bounds[k]);
+            CHECK_OK(ngc_counter_facts(any, &facts));
+            CHECK_EQUAL(facts.n_grams, wanted.n_grams);
+            CHECK_EQUAL(facts.n_followers, wanted.n_followers);
+            CHECK(packs_alike(ordered, any, 0));
+            CHECK(packs_alike(ordered, any, INT32_MAX)); /* keyed by more bits */
+            check_refused(any);
+            ngc_counter_free(any);
+        }
+        ngc_counter_free(ordered);
+    }
+}
+
+/* A spill that finds no memory loses nothing, and is tried again. */
+void test_counter_spills_without_memory(void)
+{
+    enum { BOUND = 64 };
+    static int32_t text[3000];
+    random_text(text, LENGTH(text), 900, 4);
+    ngc_counter *ordered = counted_in_pieces(text, LENGTH(text), 1000);
+    for (int64_t nth = 1; nth < 60; nth++) {
+        ngc_counter *any;
+        size_t n_failed = 0, n_done = 1;
         CHECK_OK(ngc_counter_new(&any));
         CHECK_OK(ngc_counter_in_any_order(any));
-        CHECK_OK(ngc_counter_add(any, text, length));
-        double last = 0;
-        for (int32_t done = 0; !done;) {
-            CHECK_OK(ngc_counter_finish_slice(any, size, &done));
-            double fraction = ngc_counter_fraction(any);
-            CHECK(fraction >= last && fraction <= 1.0001);
-            last = fraction;
+        ngc_counter_bound(any, BOUND);
+        for (size_t done = 0; done < LENGTH(text); done += n_done) {
+            if (n_done > 0 && done % 100 < 50) {
+                ngc_counter_fail_allocation(any, nth); /* once; then it is tried again */
+            }
+            size_t left = LENGTH(text) - done;
+            ngc_status status =
+                ngc_counter_add_slice(any, text + done, left < 50 ? left : 50, &n_done);
+            CHECK(status == NGC_OK || status == NGC_NO_MEMORY);
+            n_failed += status == NGC_NO_MEMORY;
         }
-        ngc_cache *a, *b;
-        CHECK_OK(pack(toggles_at(5), NULL, ordered, 0, 1000, &a));
-        CHECK_OK(pack(toggles_at(5), NULL, any, 0, 1000, &b));
-        size_t bytes_a, bytes_b;
-        const uint8_t *file_a = ngc_packed_bytes_view(a, &bytes_a);
-        const uint8_t *file_b = ngc_packed_bytes_view(b, &bytes_b);
-        CHECK(bytes_a == bytes_b && memcmp(file_a, file_b, bytes_a) == 0);
-        ngc_cache *plain, *constmap;
-        CHECK_OK(ngc_cache_new(toggles_at(0), 2, 2, &plain));
-        CHECK_EQUAL(ngc_counter_in_any_order(ordered), NGC_BAD_ARGUMENT);
-        CHECK_EQUAL(ngc_counter_begin_save(any), NGC_UNSUPPORTED);
-        CHECK_EQUAL(ngc_counter_fill(any, plain, 0, 0), NGC_UNSUPPORTED);
-        CHECK_EQUAL(ngc_constmap_count(toggles_at(5), any, &constmap), NGC_UNSUPPORTED);
-        ngc_cache_free(plain);
-        ngc_cache_free(a);
-        ngc_cache_free(b);
-        ngc_counter_free(ordered);
+        ngc_counter_fail_allocation(any, 0);
+        CHECK_OK(ngc_counter_finish(any));
+        CHECK(nth > 5 || n_failed > 0);
+        CHECK(packs_alike(ordered, any, 0));
         ngc_counter_free(any);
     }
+    ngc_counter_free(ordered);
 }
 
 /* The same constmap from counts and from a cache, byte for byte. */

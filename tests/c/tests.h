@@ -71,7 +71,11 @@
     TEST(counter_groups_in_slices_of_any_size) \
     TEST(counter_grows_in_slices_of_any_size) \
     TEST(counter_finishes_while_it_grows) \
-    TEST(counter_groups_in_any_order) \
+    TEST(counter_needs_no_order) \
+    TEST(counter_spills_without_memory) \
+    TEST(runs_hold_what_they_took) \
+    TEST(runs_are_keyed_anew) \
+    TEST(runs_without_memory) \
     TEST(counter_fills_a_constmap) \
     TEST(counter_refuses_what_it_cannot) \
     EACH(table_around_fits_its_room) \

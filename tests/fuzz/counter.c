@@ -2,6 +2,7 @@
  * byte, and the same constmap.
  */
 #include "fuzz.h"
+#include "ngc_counter.h"
 
 enum { MOST = 2000 };
 
@@ -53,21 +54,28 @@ static void must_pack_the_same(const ngc_counter *counter, const ngc_cache *cach
     ngc_cache_free(b);
 }
 
-/* Grouped in any order, too, a packed cache is the same. */
-static void must_need_no_order(const ngc_counter *ordered, const int32_t *text, size_t length)
+/* Without an order, too, a packed cache is the same, however often the table was spilled. */
+static void must_need_no_order(const ngc_counter *ordered, const int32_t *text, size_t length,
+                               size_t n_homes, int32_t fail_in)
 {
     const ngc_toggles toggles = {.outer = NGC_OUTER_SEGMENTED, .static_cache = NGC_STATIC_NGC};
     ngc_counter *counter;
     MUST(ngc_counter_new(&counter) == NGC_OK);
     MUST(ngc_counter_in_any_order(counter) == NGC_OK);
-    MUST(ngc_counter_add(counter, text, length) == NGC_OK);
+    ngc_counter_bound(counter, n_homes);
+    ngc_counter_fail_allocation(counter, fail_in);
+    for (size_t at = 0; at < length; at = (size_t)ngc_counter_tokens(counter)) {
+        ngc_status status = ngc_counter_add(counter, text + at, length - at);
+        MUST(status == NGC_OK || status == NGC_NO_MEMORY);
+    }
+    ngc_counter_fail_allocation(counter, 0);
     MUST(ngc_counter_finish(counter) == NGC_OK);
     const ngc_counter *counters[] = {ordered, counter};
     ngc_cache *caches[2];
     const uint8_t *files[2];
     size_t bytes[2];
     for (int i = 0; i < 2; i++) {
-        ngc_packed_about about = {0};
+        ngc_packed_about about = {.n_vocab = fail_in % 2 == 0 ? 0 : INT32_MAX};
         ngc_packed_builder *builder;
         MUST(ngc_packed_begin_counts(&toggles, counters[i], &about, &builder) == NGC_OK);
         for (int32_t done = 0; !done;) {
@@ -112,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST(ngc_counter_finish(counter) == NGC_OK);
     must_be_the_same_file(counter, cache);
     must_pack_the_same(counter, in_order, &flat);
-    must_need_no_order(counter, text, length);
+    must_need_no_order(counter, text, length, 64 + piece, fail_in);
     ngc_counter_free(counter);
     ngc_cache_free(in_order);
     ngc_cache_free(cache);
