@@ -143,7 +143,9 @@ static void sort_slice(ngc_counter *counter, size_t n, radix_order order)
     for (size_t sorted = 0; sorted < n && counter->at <= 256; counter->at++) {
         size_t from = counter->at == 1 ? 0 : counter->bins.ends[counter->at - 2];
         size_t in_bin = counter->bins.ends[counter->at - 1] - from;
-        ngc_radix_sort_below(counter->slots + from, in_bin, order, first);
+        if (in_bin > 0) {
+            ngc_radix_sort_below(counter->slots + from, in_bin, order, first);
+        }
         sorted += in_bin;
     }
     if (counter->at > 256) {

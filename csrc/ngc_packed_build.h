@@ -15,7 +15,7 @@ enum {
     WIDTHS_SUMS = 49
 };
 
-typedef enum build_phase { GATHER, MERGE, PLAN, MEASURE, WRITE, SEAL, DONE } build_phase;
+typedef enum build_phase { GATHER, MERGE, PLAN, MEASURE, CLEAR, WRITE, SEAL, DONE } build_phase;
 
 /* Where what is counted comes from: one of the three; and what comes into the runs next. */
 typedef struct build_gathering {
@@ -74,7 +74,7 @@ struct ngc_packed_builder {
     uint64_t most_displacement;
     uint64_t blocks_bytes;
     uint64_t n_big;
-    size_t at;         /* bytes of a section that are summed */
+    size_t at;         /* bytes of the file that are cleared, or of a section that are summed */
     uint32_t n_summed; /* sections whose sum is known */
     packed_sum sum;    /* of the next one */
     uint8_t *block;

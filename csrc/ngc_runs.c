@@ -202,6 +202,9 @@ static ngc_status rekey_part(ngc_runs *runs, size_t i, uint32_t token_bits)
     radix_digit digit = ngc_radix_first(order);
     radix_binning bins = {0};
     size_t n = runs->parts[i].n_entries;
+    if (n == 0) {
+        return NGC_OK;
+    }
     ngc_status status = read_part(runs, i);
     for (size_t k = 0; status == NGC_OK && k < n; k++) {
         radix_record record = ngc_runs_unmixed(&runs->scratch[k], runs->token_bits);
