@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from browser.conftest import CHROMIUM_ARGUMENTS, chromium_path, lessons
+from browser.conftest import CHROMIUM_ARGUMENTS, chromium_path
 from browser.lesson import Lesson
+from browser.pages import Pages
 from browser.server import JupyterServer
 from png import shrink
 
@@ -251,10 +252,12 @@ def make(wanted: list[str]) -> None:
         )
         server = JupyterServer(Path(home), root=Path(home, "work"))
         try:
+            pages = Pages(browser, lambda _app: server)
+            cells = [picture.code for picture in pictures]
             for dark in (False, True):
-                with lessons(browser, lambda _app: server) as open_notebook:
-                    cells = [picture.code for picture in pictures]
-                    take(open_notebook(cells, width=WIDTH, height=1800, dark=dark), pictures, dark)
+                take(pages.open(cells, width=WIDTH, height=1800, dark=dark), pictures, dark)
+                pages.end_test()
+            pages.close()
         finally:
             server.stop()
             browser.close()

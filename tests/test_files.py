@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
+import ngram_core as ng
 from ngram_core.errors import InputError
 from ngram_core.files import atomic_write, explain, open_file, write_beside
 
@@ -131,3 +136,64 @@ def test_only_plain_files_are_read(tmp_path: Path) -> None:
             pass
     with pytest.raises(IsADirectoryError), open_file(tmp_path):
         pass
+
+
+KILLED = """
+import os, signal, sys
+from ngram_core.files import atomic_write
+with atomic_write(sys.argv[1]) as file:
+    file.write(b"new" * 1000)
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+def test_killed_in_the_middle_of_writing(tmp_path: Path) -> None:
+    """The old file stays; what is left beside it is hidden, and in nobody's way."""
+    target = tmp_path / "out.ngc"
+    target.write_bytes(b"old")
+    done = subprocess.run([sys.executable, "-c", KILLED, target], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert target.read_bytes() == b"old"
+    (left,) = (name for name in os.listdir(tmp_path) if name != "out.ngc")
+    assert left.startswith(".out.ngc.")
+    assert left.endswith(".part")
+    with atomic_write(target) as file:
+        file.write(b"new")
+    assert target.read_bytes() == b"new"
+
+
+SAVING = """
+import sys
+import ngram_core as ng
+with ng.BigramCounter() as counter:
+    counter.add(range(300_000))
+    print("saving", flush=True)
+    while True:
+        counter.save(sys.argv[1], sys.argv[2])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@pytest.mark.parametrize("kind", ["ngc", "legacy"])
+def test_killed_while_a_cache_is_saved(tmp_path: Path, kind: str) -> None:
+    """Whenever it comes, the file is whole: what stood there or what was saved last."""
+    target = tmp_path / "class.cache"
+    with ng.BigramCounter() as counter:
+        counter.add([1, 2, 3, 1, 2, 3])
+        counter.save(target, kind)
+    toggles = ng.PLACES.toggles.set(static="ngc") if kind == "ngc" else ng.NOCOPY.toggles
+    for seconds in (0.0, 0.05, 0.3):
+        child = subprocess.Popen(
+            [sys.executable, "-c", SAVING, target, kind], stdout=subprocess.PIPE, text=True
+        )
+        with child:
+            assert child.stdout is not None
+            assert child.stdout.readline() == "saving\n"
+            time.sleep(seconds)
+            child.kill()
+        with ng.NgramCache.open(target, toggles, static=True) as cache:
+            if kind == "ngc":
+                cache.check_file()
+            assert cache.n_grams in (3, 300_000 - 2)

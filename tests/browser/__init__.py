@@ -18,9 +18,10 @@ skipped with a reason where Chromium or Playwright is missing. How to write one:
 `open_notebook(what, app="lab"|"notebook", width=1280, height=900, dark=False,
 reduced_motion=False)`: opens, waits until the kernel is ready, and closes the lab's
 side bars. It may be called several times in one test. When the test ends, it fails if the
-page logged an error to the console, or asked anything off this machine; then the kernel
-is shut down, because widgets left in a live kernel slow down later pages. A test that
-provokes an error says so: `lesson.errors.clear()`.
+page logged an error to the console, or asked anything off this machine. Then the kernel is
+shut down; but a page of cells is kept for the next test, if that wants the same cells in the
+same app (`pages.py`): put such tests one after the other. A test that provokes an error
+says so: `lesson.errors.clear()`.
 
 See `lesson.py` for what a Lesson can do: run_all, run_cell, run_to, outputs, find,
 cell_output, kernel (run code there and get its printed text), press, screenshot, axe.

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
-import itertools
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import nbformat
 import pytest
 
 from .server import JupyterServer
@@ -21,8 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
     from .lesson import App, Lesson
-
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+    from .pages import Pages
 
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",  # CI runs as root
@@ -98,66 +94,29 @@ def server_for(
         server.stop()
 
 
+@pytest.fixture(scope="session")
+def pages(
+    chromium: Browser, server_for: Callable[[App], JupyterServer]
+) -> Iterator[Pages]:
+    from .pages import Pages
+
+    pages = Pages(chromium, server_for)
+    yield pages
+    pages.close()
+
+
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    item.stash[FAILED] = call.excinfo is not None
+    return (yield)
+
+
 @pytest.fixture
-def open_notebook(
-    chromium: Browser, server_for: Callable[[App], JupyterServer]
-) -> Iterator[Callable[..., Lesson]]:
-    with lessons(chromium, server_for) as opener:
-        yield opener
-
-
-@contextlib.contextmanager
-def lessons(
-    chromium: Browser, server_for: Callable[[App], JupyterServer]
-) -> Iterator[Callable[..., Lesson]]:
-    """Gives the function that opens notebooks; checks the pages and cleans up at the end."""
-    from .lesson import Lesson
-
-    opened: list[Lesson] = []
-    with contextlib.ExitStack() as stack:
-
-        def open_notebook(
-            what: str | list[str],
-            *,
-            app: App = "lab",
-            width: int = 1280,
-            height: int = 900,
-            dark: bool = False,
-            reduced_motion: bool = False,
-        ) -> Lesson:
-            context = chromium.new_context(
-                viewport={"width": width, "height": height},
-                color_scheme="dark" if dark else "light",
-                reduced_motion="reduce" if reduced_motion else "no-preference",
-            )
-            stack.callback(context.close)
-            server = server_for(app)
-            lesson = Lesson(context.new_page(), server, place(what, server.root), app)
-            opened.append(lesson)
-            lesson.open()
-            theme = "JupyterLab Dark" if dark else "JupyterLab Light"
-            lesson.command("apputils:change-theme", theme=theme)
-            return lesson
-
-        yield open_notebook
-        errors = [error for lesson in opened for error in lesson.errors]
-    for lesson in opened:
-        lesson.server.clean()
-    assert not errors, "\n".join(errors)
-
-
-_counter = itertools.count(1)
-
-
-def place(what: str | list[str], root: Path) -> str:
-    """Puts a copy of a lesson, or a notebook of the given cells, below the server's root."""
-    folder = root / f"test{next(_counter)}"
-    folder.mkdir(parents=True)
-    if isinstance(what, str):
-        shutil.copytree(NOTEBOOKS, folder, dirs_exist_ok=True)
-        assert (folder / what).is_file(), f"there is no notebook {what}"
-        return f"{folder.name}/{what}"
-    cells: list[Any] = [nbformat.v4.new_code_cell(source) for source in what]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), folder / "cells.ipynb")
-    return f"{folder.name}/cells.ipynb"
+def open_notebook(pages: Pages, request: pytest.FixtureRequest) -> Iterator[Callable[..., Lesson]]:
+    yield pages.open
+    pages.end_test(failed=request.node.stash.get(FAILED, False))

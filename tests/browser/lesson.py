@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,6 +34,24 @@ READY = """async () => {
     await panel.context.ready;
     const kernel = panel.sessionContext.session && panel.sessionContext.session.kernel;
     return !!kernel && kernel.connectionStatus === 'connected' && kernel.status === 'idle';
+}"""
+
+# The sources of the cells, or null where no kernel is at hand or a dialog is open.
+WHOLE = """() => {
+    const panel = window.jupyterapp?.shell.currentWidget;
+    const kernel = panel?.sessionContext?.session?.kernel;
+    const usable = kernel && kernel.connectionStatus === 'connected'
+        && ['idle', 'busy'].includes(kernel.status) && !document.querySelector('.jp-Dialog');
+    return usable
+        ? panel.content.widgets.map(cell => cell.model.sharedModel.getSource()) : null;
+}"""
+
+TO_THE_TOP = """async () => {
+    const notebook = window.jupyterapp.shell.currentWidget.content;
+    notebook.mode = 'command';
+    notebook.deselectAll();
+    notebook.activeCellIndex = 0;
+    await notebook.scrollToItem(0);
 }"""
 
 CELLS = """() => window.jupyterapp.shell.currentWidget.content.widgets
@@ -82,6 +101,16 @@ print(json.dumps({'figures': names.count('Plot'), 'widgets': len(names), 'pumps'
 """
 
 
+@dataclass(frozen=True)
+class Look:
+    """What a page is looked at with: the window's size in pixels, and the reader's wishes."""
+
+    width: int
+    height: int
+    dark: bool
+    reduced_motion: bool
+
+
 class Lesson:
     """One notebook in one page. Times out with what the page shows, not in silence."""
 
@@ -116,6 +145,33 @@ class Lesson:
         self.wait_ready()
         if self.app == "lab":
             self._close_side_bars()
+
+    def look(self, look: Look) -> None:
+        """The window that large, and what the reader's system says of colours and motion."""
+        self.page.set_viewport_size({"width": look.width, "height": look.height})
+        self.page.emulate_media(
+            color_scheme="dark" if look.dark else "light",
+            reduced_motion="reduce" if look.reduced_motion else "no-preference",
+            forced_colors="none",
+        )
+
+    def renew(self, look: Look) -> None:
+        """As if opened now: no output, the first cell chosen. What page and kernel have loaded
+        stays."""
+        self.errors.clear()
+        self.wait_ready()
+        self.command("notebook:clear-all-cell-outputs")
+        self.page.evaluate(TO_THE_TOP)
+        self.page.mouse.move(0, 0)
+        self.look(look)
+        self.take_theme(look.dark)
+
+    def is_whole(self, cells: list[str]) -> bool:
+        """Whether it can be used once more: page and kernel are there, and the cells are these."""
+        if self.page.is_closed():
+            return False
+        sources: list[str] | None = self.page.evaluate(WHOLE)
+        return sources == cells
 
     def wait_ready(self, seconds: float = 60) -> None:
         """Waits until the kernel is connected and idle; running earlier opens a dialog."""
@@ -298,12 +354,16 @@ class Lesson:
         assert size is not None
         self.page.set_viewport_size({"width": width, "height": size["height"]})
         self.page.emulate_media(color_scheme="dark" if dark else "light")
+        self.take_theme(dark)
+        self.page.wait_for_timeout(300)  # what hears of its new width draws itself anew
+
+    def take_theme(self, dark: bool) -> None:
+        """JupyterLab's own theme; waits until it is there."""
         theme = "JupyterLab Dark" if dark else "JupyterLab Light"
         self.command("apputils:change-theme", theme=theme)
         self.page.wait_for_function(
             "dark => document.body.dataset.jpThemeLight === String(!dark)", arg=dark
         )
-        self.page.wait_for_timeout(300)  # what hears of its new width draws itself anew
 
     def is_dark(self) -> bool:
         return bool(self.page.evaluate("document.body.dataset.jpThemeLight === 'false'"))

@@ -160,9 +160,12 @@ class JupyterServer:
         found: list[dict[str, Any]] = self.api("GET", "sessions")
         return found
 
-    def clean(self) -> None:
-        """Shuts every kernel down and forgets the layout and settings that a page saved."""
+    def clean(self, but: str = "") -> None:
+        """Shuts every kernel down, `but` that of one notebook; and forgets the layout and settings
+        that a page saved."""
         for session in self.sessions():
+            if session["path"] == but:
+                continue
             try:
                 self.api("DELETE", f"sessions/{session['id']}")
             except urllib.error.HTTPError as error:  # gone already

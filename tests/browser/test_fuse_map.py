@@ -71,19 +71,6 @@ def test_peeled_and_filled_by_keys(open_notebook: Open, app: App) -> None:
     assert same(lesson, PEEL, "peel").startswith("7 keys")
 
 
-def test_stuck_then_the_next_seed(open_notebook: Open) -> None:
-    lesson = opened(open_notebook, "RHYME")
-    lesson.press("End")
-    assert same(lesson, PEEL, "peel").endswith("Try the next seed.")
-    seed = lesson.page.get_by_role("button", name="Next seed")
-    assert lesson.page.locator(f"{PEEL} button", has_text="Next ›").is_disabled()
-    seed.press("Enter")
-    assert same(lesson, PEEL, "peel").startswith("The next seed gives each key three other cells.")
-    lesson.find(PEEL).focus()
-    lesson.press("End")
-    assert "All 8 are peeled." in same(lesson, PEEL, "peel")
-
-
 def test_words_of_ones_own(open_notebook: Open) -> None:
     lesson = opened(open_notebook)
     field = lesson.page.get_by_label("Words", exact=True)
@@ -137,20 +124,6 @@ def test_bytes_by_keys_and_by_pressing(open_notebook: Open) -> None:
     assert "all in one record" in same(lesson, ".filebytes", "view")
 
 
-def test_two_views_of_one_model_and_a_second_run(open_notebook: Open) -> None:
-    lesson = open_notebook([SHOW.format(""), "peel"])
-    lesson.run_all()
-    views = lesson.page.locator(PEEL)
-    views.nth(1).wait_for(state="visible")
-    views.nth(0).focus()
-    lesson.press("ArrowRight")
-    lesson.page.wait_for_function(
-        "[...document.querySelectorAll('.fuse .count')].every(e => e.textContent.includes('1 of'))"
-    )
-    lesson.run_cell(0)
-    assert lesson.page.locator(f"{PEEL} .words").first.inner_text().startswith("7 keys")
-
-
 @pytest.mark.parametrize(
     ("app", "looks"), [("lab", [(1280, False), (360, False)]), ("notebook", [(360, True)])]
 )
@@ -178,3 +151,30 @@ def test_without_a_kernel_stepping_goes_on(open_notebook: Open) -> None:
     lesson.page.wait_for_function(
         "document.querySelector('.fuse .line').textContent.includes('kernel')", timeout=10_000
     )
+
+
+def test_stuck_then_the_next_seed(open_notebook: Open) -> None:
+    lesson = opened(open_notebook, "RHYME")
+    lesson.press("End")
+    assert same(lesson, PEEL, "peel").endswith("Try the next seed.")
+    seed = lesson.page.get_by_role("button", name="Next seed")
+    assert lesson.page.locator(f"{PEEL} button", has_text="Next ›").is_disabled()
+    seed.press("Enter")
+    assert same(lesson, PEEL, "peel").startswith("The next seed gives each key three other cells.")
+    lesson.find(PEEL).focus()
+    lesson.press("End")
+    assert "All 8 are peeled." in same(lesson, PEEL, "peel")
+
+
+def test_two_views_of_one_model_and_a_second_run(open_notebook: Open) -> None:
+    lesson = open_notebook([SHOW.format(""), "peel"])
+    lesson.run_all()
+    views = lesson.page.locator(PEEL)
+    views.nth(1).wait_for(state="visible")
+    views.nth(0).focus()
+    lesson.press("ArrowRight")
+    lesson.page.wait_for_function(
+        "[...document.querySelectorAll('.fuse .count')].every(e => e.textContent.includes('1 of'))"
+    )
+    lesson.run_cell(0)
+    assert lesson.page.locator(f"{PEEL} .words").first.inner_text().startswith("7 keys")

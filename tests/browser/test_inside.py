@@ -92,20 +92,6 @@ def keys_alone(lesson: Lesson, view: Shown, inside: str) -> None:
     assert lesson.axe(inside) == []
 
 
-def test_they_step_without_a_kernel(open_notebook: Open) -> None:
-    lesson = opened(open_notebook)
-    lesson.command("kernelmenu:shutdown")
-    lesson.page.wait_for_timeout(500)
-    for view in VIEWS:
-        inside = frame(lesson, view)
-        lesson.find(inside).focus()
-        lesson.press("Home")
-        begun = lesson.text(f"{inside} .words")
-        lesson.press("ArrowRight")
-        assert lesson.text(f"{inside} .words") != begun, view.name
-    lesson.errors.clear()  # the lab itself complains of the kernel that is gone
-
-
 @pytest.mark.parametrize(
     ("app", "looks"), [("lab", [(1280, False), (360, False)]), ("notebook", [(360, True)])]
 )
@@ -122,6 +108,20 @@ def test_any_width_and_theme(open_notebook: Open, app: App, looks: list[tuple[in
             assert lesson.overlaps(inside) == [], view.name
             assert lesson.axe(inside) == [], view.name
             lesson.screenshot(f"{view.name}-{app}-{width}-{'dark' if dark else 'light'}", inside)
+
+
+def test_they_step_without_a_kernel(open_notebook: Open) -> None:
+    lesson = opened(open_notebook)
+    lesson.command("kernelmenu:shutdown")
+    lesson.page.wait_for_timeout(500)
+    for view in VIEWS:
+        inside = frame(lesson, view)
+        lesson.find(inside).focus()
+        lesson.press("Home")
+        begun = lesson.text(f"{inside} .words")
+        lesson.press("ArrowRight")
+        assert lesson.text(f"{inside} .words") != begun, view.name
+    lesson.errors.clear()  # the lab itself complains of the kernel that is gone
 
 
 def test_a_text_of_the_readers_own(open_notebook: Open) -> None:

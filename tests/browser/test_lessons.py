@@ -12,8 +12,8 @@ from collections.abc import Callable
 import pytest
 
 from .answering import answer_all
-from .conftest import NOTEBOOKS
 from .lesson import App, Lesson, wider
+from .pages import NOTEBOOKS
 
 SCROLLS_IN_ITSELF = ".jp-CodeCell.jp-mod-outputsScrolled"
 """A cell whose output stands in a low box of its own: what Notebook 7 makes of a tall one, unless

@@ -302,17 +302,6 @@ def test_forced_colours(open_notebook: Open) -> None:
     lesson.screenshot("stepper-forced", ".stepper")
 
 
-def test_two_views_of_one_model(open_notebook: Open) -> None:
-    lesson = opened(open_notebook, [SHOW, "display(stepper)"], height=2400)
-    counts = lesson.page.locator(".stepper .count b")
-    assert counts.count() == 2
-    lesson.press("ArrowRight")
-    assert counts.all_text_contents() == ["85", "85"]
-    lesson.page.locator(".stepper").nth(1).focus()
-    lesson.press("Home")
-    assert counts.all_text_contents() == ["1", "1"]
-
-
 def test_running_a_cell_again_leaks_nothing(open_notebook: Open) -> None:
     lesson = opened(open_notebook)
     count = "from ipywidgets.widgets.widget import _instances; print(len(_instances))"
@@ -341,6 +330,17 @@ def test_the_kernel_restarts_in_the_middle(open_notebook: Open) -> None:
     lesson.run_cell(0)  # and all is well again
     lesson.page.locator(".setup select").first.select_option("house")
     wait_for(lesson, "/79 tokens/.test(document.querySelector('.stepper .line').textContent)")
+
+
+def test_two_views_of_one_model(open_notebook: Open) -> None:
+    lesson = opened(open_notebook, [SHOW, "display(stepper)"], height=2400)
+    counts = lesson.page.locator(".stepper .count b")
+    assert counts.count() == 2
+    lesson.press("ArrowRight")
+    assert counts.all_text_contents() == ["85", "85"]
+    lesson.page.locator(".stepper").nth(1).focus()
+    lesson.press("Home")
+    assert counts.all_text_contents() == ["1", "1"]
 
 
 def test_an_error_in_a_callback_is_told(open_notebook: Open) -> None:
