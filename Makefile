@@ -28,6 +28,7 @@ help:
 $(PYTHON_HERE): | tests/preflight.sh
 	@python=$$(sh tests/preflight.sh) && "$$python" -m venv --clear .venv
 
+.venv/test.done .venv/dev.done: NOW = --no-compile # Python does it for what is imported, then
 .venv/lab.done: SAYS = JupyterLab and the engine
 .venv/test.done: SAYS = the engine and what its tests need
 .venv/docs.done: SAYS = the engine and what draws its reference
@@ -37,7 +38,7 @@ $(PYTHON_HERE): | tests/preflight.sh
 	@echo "Installing $(SAYS) into .venv (a minute or two, the first time) ..."
 	@package='-e .'; \
 	if [ $(INSTALLED) -nt pyproject.toml ] && [ $(INSTALLED) -nt setup.py ]; then package=ngram-core; fi; \
-	$(PIP) 'setuptools>=77' 'cffi>=2.0' && $(PIP) $$package'[$*]' || { \
+	$(PIP) 'setuptools>=77' 'cffi>=2.0' && $(PIP) $(NOW) $$package'[$*]' || { \
 	    echo "Could not install; the reason stands above. The first time needs a network." >&2; exit 1; }; \
 	[ "$$package" = ngram-core ] || touch $(INSTALLED) .venv/engine.done
 	@mkdir -p .venv/share/jupyter/lab/settings
@@ -52,9 +53,6 @@ $(PYTHON_HERE): | tests/preflight.sh
 
 # Use
 
-# A real browser on a busy machine is late now and then.
-CHECKS := -m "(browser or slow) and not soak"
-
 DOCUMENTED := ngram_core $(addprefix ngram_core.,inside racing corpora tokenizers token_files \
     machine published reference)
 
@@ -65,13 +63,8 @@ test: .venv/test.done .venv/engine.done
 	$(PYTHON_HERE) -m pytest -n auto --maxprocesses 4 --dist worksteal $(ARGS)
 
 check: .venv/dev.done .venv/engine.done
-	$(PYTHON_HERE) -m ruff check .
-	$(PYTHON_HERE) -m ruff format --check .
-	$(PYTHON_HERE) -m mypy
-	$(PYTHON_HERE) -m pytest $(CHECKS) -n 2 --dist loadfile --no-loadscope-reorder \
-	    --durations 20 $(ARGS) || { \
-	    echo "Once more, one at a time: what fails twice has failed."; \
-	    $(PYTHON_HERE) -m pytest $(CHECKS) --last-failed --last-failed-no-failures none; }
+	$(PYTHON_HERE) -m pytest -m "(browser or slow) and not soak" -n 2 --dist loadfile \
+	    --no-loadscope-reorder --durations 20 $(ARGS)
 
 soak: .venv/dev.done .venv/engine.done
 	NGRAM_SOAK=1 NGRAM_FUZZ_SECONDS=$${NGRAM_FUZZ_SECONDS:-3600} $(PYTHON_HERE) -m pytest -m "soak or not browser" $(ARGS)

@@ -11,7 +11,7 @@ from pathlib import Path
 import cut_off
 import offline
 import pytest
-from tools import QUICK_PIP, copy_repository, once, run
+from tools import QUICK_BUILD, QUICK_PIP, copy_repository, once, run
 
 import ngram_core
 
@@ -49,7 +49,7 @@ def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     def make(folder: Path) -> None:
         repo = copy_repository(folder / "repo")
-        run([sys.executable, "-m", "build", "--outdir", folder / "dist", repo])
+        run([sys.executable, "-m", "build", "--outdir", folder / "dist", repo], env=QUICK_BUILD)
 
     return once(tmp_path_factory, "distributions", make) / "dist"
 

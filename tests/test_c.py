@@ -13,19 +13,21 @@ import pytest
 from tools import BUILD, REPO, need, run
 
 pytestmark = pytest.mark.slow
+SOAK = pytest.mark.soak
 
 FUZZERS = sorted((REPO / "tests" / "fuzz").glob("*.c"))
 FUZZ_SECONDS = int(os.environ.get("NGRAM_FUZZ_SECONDS", "60"))
 
 
-@pytest.mark.parametrize("suites", ["run", "asan", "tsan"])
+@pytest.mark.parametrize("suites", ["run", "asan", "tsan", pytest.param("all", marks=SOAK)])
 def test_c_suites(suites: str, measured: Callable[[str], None]) -> None:
-    """Plain, under the sanitizers of memory and behaviour, and under that of threads."""
+    """Plain, under the sanitizers of memory and behaviour, and under that of threads: each of one
+    compiler, since the engine's tests in Python have the other's; in the soak, of both."""
     need("make", "gcc")
-    flag = {"run": "-g", "asan": "-fsanitize=address,undefined", "tsan": "-fsanitize=thread"}
+    flag = {"run": "-g", "asan": "-fsanitize=address,undefined"}.get(suites, "-fsanitize=thread")
     for compiler in filter(shutil.which, ("gcc", "clang")):
-        if not links(compiler, flag[suites], "int main(void) { return 0; }"):
-            pytest.skip(f"{compiler} cannot link with {flag[suites]} here")
+        if not links(compiler, flag, "int main(void) { return 0; }"):
+            pytest.skip(f"{compiler} cannot link with {flag} here")
     last = make("c", suites).strip().splitlines()[-1]
     done = re.fullmatch(r"(\d+) passed, 0 failed", last)
     assert done, last

@@ -22,10 +22,18 @@ REPO = Path(__file__).resolve().parent.parent
 BUILD = REPO / "build"
 
 # What to run on another build of the engine, or on another Python: all files that reach the engine,
-# without the long streams, which take minutes there and run no other code than the rest, and with
-# a fifth of the random examples (see test_engine_random.py).
+# without the long streams and without most of the lengths that drafts are tried with, which take
+# minutes there and run no other code than the rest, and with a fifth of the random examples (see
+# test_engine_random.py).
 ENGINE_TESTS = sorted((REPO / "tests").glob("test_engine*.py"))
-SHORT = ("-k", "not (wikitext or wiki_test or py_test or (share_one_hash and nocopy))")
+LONG = [
+    *("wikitext", "wiki_test", "wiki_prev", "wiki_corpus", "py_test", "py_prev", "py_corpus"),
+    "(token_ties and (c64 or c4096))",
+    "(share_one_hash and nocopy)",
+    "(counting_a_long_text and outermap)",
+    "ctrl_c_stops_a_replay",
+]
+SHORT = ("-k", f"not ({' or '.join(LONG)})")
 BRIEF = {"NGRAM_BRIEF": "1"}
 
 # For a build whose speed does not matter, as `make test` has just made one whose does.

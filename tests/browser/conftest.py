@@ -95,9 +95,7 @@ def server_for(
 
 
 @pytest.fixture(scope="session")
-def pages(
-    chromium: Browser, server_for: Callable[[App], JupyterServer]
-) -> Iterator[Pages]:
+def pages(chromium: Browser, server_for: Callable[[App], JupyterServer]) -> Iterator[Pages]:
     from .pages import Pages
 
     pages = Pages(chromium, server_for)

@@ -22,8 +22,8 @@ def opened(
     """The lesson where it lies, in a fresh browser; no settings but the server's own."""
     context = chromium.new_context(viewport={"width": width, "height": 900})
     try:
-        lesson = Lesson(context.new_page(), server, path, app)
-        lesson.open()
+        lesson = Lesson(context.new_page(), server, app)
+        lesson.open(path)
         yield lesson
         assert lesson.errors == []
     finally:

@@ -36,14 +36,20 @@ READY = """async () => {
     return !!kernel && kernel.connectionStatus === 'connected' && kernel.status === 'idle';
 }"""
 
-# The sources of the cells, or null where no kernel is at hand or a dialog is open.
-WHOLE = """() => {
+# The sources of the cells, or null without a kernel.
+SOURCES = """() => {
     const panel = window.jupyterapp?.shell.currentWidget;
     const kernel = panel?.sessionContext?.session?.kernel;
-    const usable = kernel && kernel.connectionStatus === 'connected'
-        && ['idle', 'busy'].includes(kernel.status) && !document.querySelector('.jp-Dialog');
-    return usable
+    return kernel?.connectionStatus === 'connected'
         ? panel.content.widgets.map(cell => cell.model.sharedModel.getSource()) : null;
+}"""
+
+TURN_TO = """async (path) => {
+    const { commands, shell } = window.jupyterapp;
+    await commands.execute('docmanager:open', { path });
+    for (const widget of [...shell.widgets('main')]) {
+        if (widget !== shell.currentWidget) widget.dispose();
+    }
 }"""
 
 TO_THE_TOP = """async () => {
@@ -114,10 +120,10 @@ class Look:
 class Lesson:
     """One notebook in one page. Times out with what the page shows, not in silence."""
 
-    def __init__(self, page: Page, server: JupyterServer, path: str, app: App) -> None:
+    def __init__(self, page: Page, server: JupyterServer, app: App) -> None:
         self.page = page
         self.server = server
-        self.path = path
+        self.path = ""
         self.app: App = app
         #: what the page's console and network have complained of so far
         self.errors: list[str] = []
@@ -139,8 +145,16 @@ class Lesson:
         if not url.startswith(local):
             self.errors.append(f"a request left this machine: {url}")
 
-    def open(self) -> None:
-        where = f"lab/tree/{self.path}" if self.app == "lab" else f"notebooks/{self.path}"
+    def open(self, path: str) -> None:
+        """Opens a notebook, by its path below the server's root; a lab that is there already shows
+        it in the place of all others."""
+        self.errors.clear()
+        self.path = path
+        if self.app == "lab" and self.page.url.startswith(f"{self.server.url}/lab"):
+            self.page.evaluate(TURN_TO, path)
+            self.wait_ready()
+            return
+        where = f"lab/tree/{path}" if self.app == "lab" else f"notebooks/{path}"
         self.page.goto(f"{self.server.url}/{where}?token={self.server.token}")
         self.wait_ready()
         if self.app == "lab":
@@ -155,7 +169,7 @@ class Lesson:
             forced_colors="none",
         )
 
-    def renew(self, look: Look) -> None:
+    def renew(self) -> None:
         """As if opened now: no output, the first cell chosen. What page and kernel have loaded
         stays."""
         self.errors.clear()
@@ -163,15 +177,15 @@ class Lesson:
         self.command("notebook:clear-all-cell-outputs")
         self.page.evaluate(TO_THE_TOP)
         self.page.mouse.move(0, 0)
-        self.look(look)
-        self.take_theme(look.dark)
 
-    def is_whole(self, cells: list[str]) -> bool:
-        """Whether it can be used once more: page and kernel are there, and the cells are these."""
-        if self.page.is_closed():
-            return False
-        sources: list[str] | None = self.page.evaluate(WHOLE)
-        return sources == cells
+    def is_usable(self) -> bool:
+        """Whether the page is there, with nothing over it."""
+        return not self.page.is_closed() and self.page.locator(".jp-Dialog").count() == 0
+
+    def is_whole(self, what: str | list[str]) -> bool:
+        """Whether its kernel is there, and its cells are still these."""
+        sources: list[str] | None = self.page.evaluate(SOURCES)
+        return sources == what
 
     def wait_ready(self, seconds: float = 60) -> None:
         """Waits until the kernel is connected and idle; running earlier opens a dialog."""

@@ -1,4 +1,4 @@
-"""Notebooks opened in pages of a browser; a page that was used well is used again."""
+"""Notebooks opened in pages of a browser; a page that was left well is used again."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Opened:
 
 
 class Pages:
-    """Opens notebooks, each in a browser context of its own.
+    """Opens notebooks in pages of a browser.
 
-    A page with cells of a test's own outlives the test: the next one that wants the same cells in
-    the same app gets it with its outputs cleared, and need not wait for another page, kernel and
-    plotly. No more than one is kept for each app. Lessons are always opened anew.
+    A page outlives its test, one for each app, since a JupyterLab takes seconds to start. The next
+    test of the same cells gets it with its outputs cleared, and need not wait for a kernel and
+    plotly either; for another notebook the lab opens another tab, with a kernel of its own.
     """
 
     def __init__(self, chromium: Browser, server_for: Callable[[App], JupyterServer]) -> None:
@@ -51,52 +51,59 @@ class Pages:
         height: int = 900,
         dark: bool = False,
         reduced_motion: bool = False,
+        new_kernel: bool = False,
     ) -> Lesson:
-        look = Look(width, height, dark, reduced_motion)
         opened = self._kept.pop(app, None)
-        if opened is not None and opened.what != what:
+        again = (
+            opened is not None
+            and not new_kernel
+            and opened.what == what
+            and opened.lesson.is_whole(what)
+        )
+        if opened is not None and app == "notebook" and not again:
             self._close(opened)
             opened = None
         if opened is None:
-            opened = Opened(self._new_page(what, app), what)
-            self._in_use.append(opened)
-            opened.lesson.look(look)
-            opened.lesson.open()
-            opened.lesson.take_theme(dark)
+            opened = Opened(self._new_page(app), what)
+        self._in_use.append(opened)
+        lesson = opened.lesson
+        lesson.look(Look(width, height, dark, reduced_motion))
+        if again:
+            lesson.renew()
         else:
-            self._in_use.append(opened)
-            opened.lesson.renew(look)
-        return opened.lesson
+            opened.what = what
+            lesson.open(place(what, lesson.server.root))
+            self._clean(lesson.server)
+        lesson.take_theme(dark)
+        return lesson
 
     def end_test(self, failed: bool = False) -> None:
         """Keeps what the next test may use, closes the rest; fails on what pages complained of."""
         errors = [error for opened in self._in_use for error in opened.lesson.errors]
-        for opened in self._in_use:
+        while self._in_use:
+            opened = self._in_use.pop(0)
             app = opened.lesson.app
-            good = not failed and not errors and isinstance(opened.what, list)
-            if good and app not in self._kept and opened.lesson.is_whole(opened.what):
-                self._kept[app] = opened
-            else:
+            if failed or errors or app in self._kept or not opened.lesson.is_usable():
                 self._close(opened)
-        self._in_use.clear()
+            else:
+                self._kept[app] = opened
         assert not errors, "\n".join(errors)
 
     def close(self) -> None:
         for opened in (*self._in_use, *self._kept.values()):
             self._close(opened)
-        self._in_use.clear()
-        self._kept.clear()
 
-    def _new_page(self, what: str | Cells, app: App) -> Lesson:
-        server = self._server_for(app)
-        page = self._chromium.new_context().new_page()
-        return Lesson(page, server, place(what, server.root), app)
+    def _new_page(self, app: App) -> Lesson:
+        return Lesson(self._chromium.new_context().new_page(), self._server_for(app), app)
 
     def _close(self, opened: Opened) -> None:
-        lesson = opened.lesson
-        lesson.page.context.close()
-        kept = self._kept.get(lesson.app)
-        lesson.server.clean(but=kept.lesson.path if kept else "")
+        opened.lesson.page.context.close()
+        self._clean(opened.lesson.server)
+
+    def _clean(self, server: JupyterServer) -> None:
+        """Ends the kernels that no page here has."""
+        pages = (*self._in_use, *self._kept.values())
+        server.clean(but={opened.lesson.path for opened in pages})
 
 
 _counter = itertools.count(1)

@@ -15,7 +15,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -160,11 +160,11 @@ class JupyterServer:
         found: list[dict[str, Any]] = self.api("GET", "sessions")
         return found
 
-    def clean(self, but: str = "") -> None:
-        """Shuts every kernel down, `but` that of one notebook; and forgets the layout and settings
-        that a page saved."""
+    def clean(self, but: Collection[str] = ()) -> None:
+        """Shuts every kernel down `but` those of these notebooks; and forgets the layout and
+        settings that a page saved."""
         for session in self.sessions():
-            if session["path"] == but:
+            if session["path"] in but:
                 continue
             try:
                 self.api("DELETE", f"sessions/{session['id']}")

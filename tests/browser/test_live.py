@@ -36,7 +36,7 @@ WATCH = """() => {
 
 
 def opened(open_notebook: Open, source: str = SHOW, **how: Any) -> Lesson:
-    lesson = open_notebook([source], **how)
+    lesson = open_notebook([source], new_kernel=True, **how)
     lesson.run_cell(0)
     lesson.wait_plots("live", "Bytes copied")
     return lesson

@@ -20,7 +20,7 @@ race.show()
 
 
 def opened(open_notebook: Open, more: str = "", **how: Any) -> Lesson:
-    lesson = open_notebook([SHOW, more], **how)
+    lesson = open_notebook([SHOW, more], new_kernel=True, **how)
     lesson.run_cell(0)
     lesson.wait_plots("race", "Memory by structure")
     return lesson
