@@ -151,6 +151,7 @@ PICTURES = (
     Picture("00-predict", f"{LESSON_00}Predict(lesson00.PASSES)", ".asked"),
     Picture("00-all", f"{STEPPER}Stepper(word=42)", ".stepper .say", to=".stepper .evidence"),
     Picture("00-exercise", f"{LESSON_00}Exercise(lesson00.FIRST_HIT)", ".asked"),
+    Picture("00-keep", "from ngram_core.views import Keep\nKeep()", ".asked"),
     Picture("01-word-42", f"{STEPPER}Stepper({ONE_CACHE}, word=42)"),
     Picture("01-predict", f"{LESSON_01}Predict(lesson01.WORD_20)", ".asked"),
     Picture(

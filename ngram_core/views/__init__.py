@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .file_bytes import FileView
     from .followers import Arrival, Followers
     from .fuse_map import LookUp, Peel
+    from .keep import Keep
     from .live import Live
     from .payoff import Payoff
     from .predict import Exercise, Predict
@@ -33,6 +34,7 @@ _HOMES = {
     "Search": "searches",
     "SearchTimes": "searches",
     "Growth": "tables",
+    "Keep": "keep",
     "Live": "live",
     "Race": "race",
     "Peel": "fuse_map",
@@ -52,6 +54,7 @@ __all__ = [
     "FileView",
     "Followers",
     "Growth",
+    "Keep",
     "Lines",
     "Live",
     "LookUp",

@@ -18,6 +18,7 @@ VIEWS = {
     "01-word-42": "Stepper",
     "02-numbers": "thresholds",
     "00-predict": "Predict",
+    "00-keep": "Keep",
     "01-exercise": "Exercise",
     "04-lookup": "table",
     "04-growth": "growth",
