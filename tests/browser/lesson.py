@@ -180,7 +180,12 @@ class Lesson:
 
     def is_usable(self) -> bool:
         """Whether the page is there, with nothing over it."""
-        return not self.page.is_closed() and self.page.locator(".jp-Dialog").count() == 0
+        from playwright.sync_api import Error
+
+        try:
+            return not self.page.is_closed() and self.page.locator(".jp-Dialog").count() == 0
+        except Error:  # it crashed
+            return False
 
     def is_whole(self, what: str | list[str]) -> bool:
         """Whether its kernel is there, and its cells are still these."""
