@@ -398,8 +398,14 @@ class Lesson:
         return path
 
     def overflow(self, selector: str) -> int:
-        """By how many pixels the element's content is wider than the element."""
-        return wider(self.find(selector))
+        """By how many pixels the element's content is wider than the element, once it has drawn
+        itself anew where it was too wide at first."""
+        element = self.find(selector)
+        for _ in range(50):
+            if wider(element) <= 0:
+                break
+            self.page.wait_for_timeout(100)
+        return wider(element)
 
     def overlaps(self, selector: str) -> list[str]:
         """Words in pictures below the element that stand on each other, two by two."""

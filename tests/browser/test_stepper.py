@@ -126,7 +126,7 @@ def test_steps_are_quick(open_notebook: Open, measured: Callable[[str], None]) -
     middle, p95 = step_times(lesson)
     load = os.getloadavg()[0] / machine.usable_cores()
     measured(f"Stepper: a step takes {middle:.1f} ms, 95 % within {p95:.1f}; load {load:.1f}")
-    assert middle < MOST_MS / 2
+    assert middle < MOST_MS
     if load < 1.5:  # else other work, not the Stepper, makes the slow ones
         assert p95 < MOST_MS
 
@@ -254,7 +254,7 @@ def test_a_long_text_folds_and_goes_in_windows(open_notebook: Open) -> None:
     wait_for(
         lesson, "/^Tokens (999|1,0)/.test(document.querySelector('.stepper .windows').textContent)"
     )
-    assert step_times(lesson)[0] < MOST_MS / 2
+    assert step_times(lesson)[0] < MOST_MS
 
 
 @pytest.mark.parametrize(
