@@ -82,6 +82,7 @@ class Reader:
         self.turns = 0  #: to another tab
         self.front = ""
         self.cdp = lesson.page.context.new_cdp_session(lesson.page)
+        lesson.page.set_default_timeout(180_000)  # in hours a machine is very busy now and then
         for name in (FIRST, STEPS, LIVE):
             self.turn_to(name)
             lesson.run_all(180)
@@ -252,7 +253,7 @@ class Reader:
         self._until(lambda: str(self._ask(expression)), "True")
 
     def _until(
-        self, see: Callable[[], str], wanted: str, also: str = "\0", seconds: float = 60
+        self, see: Callable[[], str], wanted: str, also: str = "\0", seconds: float = 180
     ) -> float:
         """Looks until the words are there; how long it took, in ms."""
         began = time.monotonic()
