@@ -51,7 +51,6 @@ def test_committed_clean(lesson: str) -> None:
         if cell.cell_type == "code":
             assert cell.outputs == [], cell.source
             assert cell.execution_count is None, cell.source
-            assert cell.metadata.get("scrolled") is False, "or Notebook 7 puts it into a low box"
     assert "widgets" not in notebook.metadata
     assert notebook.metadata.kernelspec.name == "python3"
 

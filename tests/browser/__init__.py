@@ -27,8 +27,8 @@ See `lesson.py` for what a Lesson can do: run_all, run_cell, run_to, outputs, fi
 cell_output, kernel (run code there and get its printed text), press, screenshot, axe.
 Notebook 7 (app="notebook", what a phone gets from Binder) hands arrow keys and letters to
 its own shortcuts before any listener of a widget sees them, stopPropagation or not: "a"
-inserts a cell. An element with the attribute data-lm-suppress-shortcuts="true" (and all
-inside it) gets its keys. So test keyboards in both apps.
+inserts a cell. The element with the focus gets its keys if it has the attribute
+data-lm-suppress-shortcuts="true", which `el` in dom.js sets. So test keyboards in both apps.
 
 Look at the pictures you take: a test that passes can still show an ugly page.
 """

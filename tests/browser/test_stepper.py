@@ -82,6 +82,15 @@ def test_keys_alone(open_notebook: Open, app: App) -> None:
     lesson.press("End")
     assert "The text is complete: 116 tokens in 79 passes." in shown(lesson)
 
+    lesson.press("Home")
+    lesson.page.locator(".stepper .see button").first.focus()  # as on its frame
+    lesson.press("ArrowRight")
+    assert place(lesson) == 2
+    lesson.press("Enter")
+    assert place(lesson) > 2
+    assert lesson.page.evaluate("!!document.activeElement.closest('.stepper')")
+
+    lesson.find(".stepper").focus()
     cells = len(lesson.code_cells())
     lesson.press("a", "d", "d", "x")  # the notebook's own shortcuts: insert, delete, cut a cell
     assert len(lesson.code_cells()) == cells

@@ -1,6 +1,6 @@
 // A table of bars: measured ones solid, published ones hollow and in italics below.
 import { el } from "./dom.js";
-import { keepArrows, OWN_KEYS } from "./keys.js";
+import { keepArrows } from "./keys.js";
 
 export default {
   render({ model, el: root }) {
@@ -9,7 +9,7 @@ export default {
     const show = () => {
       const { title, rowTitle, columns, rows, note } = model.get("bars");
       place.replaceChildren(el("div", { class: "panel" },
-        el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${title}, scrolls sideways`, ...OWN_KEYS, onkeydown: keepArrows },
+        el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${title}, scrolls sideways`, onkeydown: keepArrows },
           el("table", {}, el("caption", {}, title),
             el("thead", {}, el("tr", {}, [rowTitle, ...columns].map((name) => el("th", { scope: "col" }, name)))),
             el("tbody", {}, rows.map(([name, cells]) => el("tr", {}, el("th", { scope: "row" }, name),

@@ -2,7 +2,7 @@
 // of the page, buttons, sentence, progress, light, and choices. Each part is { node, show }: made
 // once and then brought up to date, so that the focus stays.
 import { el, freshId, seen } from "./dom.js";
-import { keepArrows, OWN_KEYS } from "./keys.js";
+import { keepArrows } from "./keys.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const ICONS = { start: "▶", resume: "▶", pause: "❚❚", stop: "■" };
@@ -82,7 +82,7 @@ function theme(frame) {
 
 export function buttons(ask) {
   const made = ["start", "pause", "stop"].map((name) => {
-    const node = el("button", { type: "button", "data-name": name, ...OWN_KEYS, onclick: () => {
+    const node = el("button", { type: "button", "data-name": name, onclick: () => {
       if (node.getAttribute("aria-disabled") !== "true") ask(node.dataset.action);
     } });
     return node;
@@ -183,7 +183,7 @@ export function segments(title, pick) {
       if (now !== shape) {
         box.replaceChildren(...choices.map(({ value, label, refused }) =>
           el("label", { title: refused || null },
-            el("input", { type: "radio", name, value: String(value), disabled: Boolean(refused), ...OWN_KEYS, onchange: () => pick(value) }),
+            el("input", { type: "radio", name, value: String(value), disabled: Boolean(refused), onchange: () => pick(value) }),
             label)));
         shape = now;
       }

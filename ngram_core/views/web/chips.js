@@ -140,7 +140,7 @@ function marksInSight(doc, i, event) {
   }
   const guesses = openGuesses(doc, i);
   const last = event.y != null ? [event.y, event.c, event.n] : guesses.at(-1);
-  const looked = event.l + event.o < 2 ? "" : "yellow: the last tokens, looked up as n = 4 to 1";
+  const looked = event.l + event.o < 2 ? "" : "yellow: the last tokens, looked up as n = 4 to 1";
   if (!last) return [looked];
   const [, cache, n] = last;
   return [`${looked} · dashed: a guess, `, el("b", { class: INK[cache] }, cache[0] + n), " from ", cacheName(cache), `, n = ${n}`];

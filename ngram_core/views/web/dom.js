@@ -1,8 +1,15 @@
 // Elements from plain data. Text only ever goes in as text, never as HTML.
 
+/**
+ * What can have the focus keeps its keys. JupyterLab's shortcuts look from the focused element
+ * outwards and take the key at the first match, so a mark on a frame around it comes too late.
+ */
+const FOCUSABLE = new Set(["button", "input", "select", "summary", "textarea"]);
+
 /** An element: `attrs` set as attributes (true: empty, null or false: left out), `on*` as listeners. */
 export function el(tag, attrs, ...children) {
   const node = document.createElement(tag);
+  if (FOCUSABLE.has(tag) || attrs?.tabindex != null) node.dataset.lmSuppressShortcuts = "true";
   for (const [name, value] of Object.entries(attrs ?? {})) {
     if (value == null || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);

@@ -1,6 +1,6 @@
 // The figures of an experiment as a table; cells are brought up to date in place.
 import { el } from "./dom.js";
-import { keepArrows, OWN_KEYS } from "./keys.js";
+import { keepArrows } from "./keys.js";
 
 export default {
   render({ model, el: root }) {
@@ -8,7 +8,7 @@ export default {
     const head = el("thead");
     const note = el("p", { class: "note" });
     const caption = el("caption");
-    const scroll = el("div", { class: "scroll", tabindex: "0", role: "region", ...OWN_KEYS, onkeydown: keepArrows },
+    const scroll = el("div", { class: "scroll", tabindex: "0", role: "region", onkeydown: keepArrows },
       el("table", {}, caption, head, body));
     root.append(el("section", { class: "ngc figures" }, el("div", { class: "panel" }, scroll, note)));
 

@@ -1,6 +1,6 @@
 // The bytes of a cache file: each number is one step, and says what it means.
 import { el, figure, freshId, plural, seen } from "./dom.js";
-import { keepArrows, OWN_KEYS } from "./keys.js";
+import { keepArrows } from "./keys.js";
 
 const ROW = 8;
 
@@ -11,7 +11,7 @@ export default {
     let bytes = [];
     const file = () => doc.files[state.file];
     const last = () => file().numbers.length - 1;
-    const button = (text, press, cls) => el("button", { type: "button", class: cls, onclick: press, ...OWN_KEYS }, text);
+    const button = (text, press, cls) => el("button", { type: "button", class: cls, onclick: press }, text);
     const back = button("‹ Back", () => go(state.at - 1));
     const next = button("Next ›", () => go(state.at + 1), "main");
     const count = el("output", { class: "count" });
@@ -20,10 +20,10 @@ export default {
     const parts = el("div", { class: "parts", role: "group", "aria-label": "Parts of the file" });
     const name = freshId("format");
     const formats = el("fieldset", { class: "segments", onkeydown: keepArrows }, el("legend", { class: "vh" }, "Format"), doc.files.map((one, i) => {
-      const input = el("input", { type: "radio", name, value: i, ...OWN_KEYS, onchange: () => change({ file: i, at: 0 }) });
+      const input = el("input", { type: "radio", name, value: i, onchange: () => change({ file: i, at: 0 }) });
       return el("label", {}, input, `${one.title}: ${figure(one.hex.length / 2)} bytes`);
     }));
-    const frame = el("section", { class: "ngc filebytes", tabindex: "0", "aria-label": "The bytes of a cache file", ...OWN_KEYS, onkeydown: key },
+    const frame = el("section", { class: "ngc filebytes", tabindex: "0", "aria-label": "The bytes of a cache file", onkeydown: key },
       el("div", { class: "panel" },
         el("header", {}, el("h3", {}, "The bytes of a file"), formats),
         el("div", { class: "ctl" }, back, next, count), words, dump, parts));
@@ -64,7 +64,7 @@ export default {
       dump.setAttribute("aria-label", `${plural(bytes.length, "byte")}, ${plural(numbers.length, "number")}; the buttons go from one number to the next`);
       const sums = Object.fromEntries(totals);
       parts.replaceChildren(...begun.map(([group, first]) =>
-        el("button", { type: "button", ...OWN_KEYS, "data-group": group, onclick: () => go(first) },
+        el("button", { type: "button", "data-group": group, onclick: () => go(first) },
           seen("", `swatch g-${group}`), `${doc.groups[group]}: ${figure(sums[group])}`)));
     }
     function show() {

@@ -1,6 +1,5 @@
 // The cells of a fuse map, in its three segments: what stands in each, and which is in hand.
 import { el, seen } from "./dom.js";
-import { OWN_KEYS } from "./keys.js";
 
 /**
  * Three groups of cells. `press(cell)` makes them buttons, one stop for Tab, with the arrow keys
@@ -13,7 +12,7 @@ export function cellGrid(doc, press) {
     const small = el("small", {});
     const node = el(press ? "button" : "div", {
       class: "cell", type: press ? "button" : null, tabindex: press ? (number ? -1 : 0) : null,
-      onclick: press ? () => { stop(number); press(number); } : null, ...(press ? OWN_KEYS : {}),
+      onclick: press ? () => { stop(number); press(number); } : null,
     }, seen(number, "at"), text, small);
     cells.push({ node, text, small });
     return node;

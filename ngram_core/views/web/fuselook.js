@@ -1,7 +1,6 @@
 // Looking a 2-gram up in a finished fuse map: three cells, two xors, and the check, on or off.
 import { el, freshId, seen } from "./dom.js";
 import { cellGrid } from "./fusecells.js";
-import { OWN_KEYS } from "./keys.js";
 
 export default {
   render({ model, el: root }) {
@@ -15,23 +14,23 @@ export default {
     };
     const chooser = (name, label) => {
       const id = freshId(name);
-      const select = el("select", { id, ...OWN_KEYS, onchange: () => change({ [name]: Number(select.value) }) },
+      const select = el("select", { id, onchange: () => change({ [name]: Number(select.value) }) },
         doc.words.map((word, i) => el("option", { value: i }, word)));
       return { select, node: el("span", { class: "field" }, el("label", { for: id }, label), select) };
     };
     const first = chooser("first", "First word");
     const second = chooser("second", "Second word");
     const id = freshId("verify");
-    const verify = el("input", { type: "checkbox", role: "switch", class: "sw", id, ...OWN_KEYS,
+    const verify = el("input", { type: "checkbox", role: "switch", class: "sw", id,
       onchange: () => change({ verify: verify.checked }) });
-    const forge = el("button", { type: "button", ...OWN_KEYS, onclick: () => {
+    const forge = el("button", { type: "button", onclick: () => {
       const at = doc.forged.findIndex(([a, b]) => a === state.first && b === state.second);
       const [a, b] = doc.forged[(at + 1) % doc.forged.length];
       change({ first: a, second: b });
     } }, "Forge a key");
     forge.hidden = !doc.forged.length;
     const known = el("div", { class: "known", role: "group", "aria-label": "Keys in the map" }, doc.keys.map(([letter, name, [a, b]]) =>
-      el("button", { type: "button", ...OWN_KEYS, "data-pair": `${a} ${b}`, onclick: () => change({ first: a, second: b }) }, `${letter} ${name}`)));
+      el("button", { type: "button", "data-pair": `${a} ${b}`, onclick: () => change({ first: a, second: b }) }, `${letter} ${name}`)));
     const words = el("p", { class: "words", role: "status" });
     const sums = el("tbody");
     const grid = cellGrid(doc, null);

@@ -4,7 +4,6 @@ import { asker } from "./asker.js";
 import { el, freshId, plural } from "./dom.js";
 import { refuseFlood } from "./flood.js";
 import { cellGrid, listed } from "./fusecells.js";
-import { OWN_KEYS } from "./keys.js";
 
 export default {
   render({ model, el: root }) {
@@ -12,7 +11,7 @@ export default {
     let state = model.get("state");
     let grid;
     const button = (text, press, cls) =>
-      el("button", { type: "button", class: cls, onclick: press, ...OWN_KEYS }, text);
+      el("button", { type: "button", class: cls, onclick: press }, text);
     const back = button("‹ Back", () => move(undo));
     const next = button("Next ›", () => move(forward), "main");
     const finish = button("Finish", () => move(all));
@@ -27,7 +26,7 @@ export default {
     const keys = el("dl", { class: "keys" });
     const line = el("p", { class: "line", role: "status" });
     const id = freshId("words");
-    const field = el("input", { type: "text", id, autocomplete: "off", spellcheck: "false", ...OWN_KEYS,
+    const field = el("input", { type: "text", id, autocomplete: "off", spellcheck: "false",
       onpaste: refuseFlood(2_000, (words) => wire.answer(false, words)),
       onkeydown: (e) => { e.stopPropagation(); if (e.key === "Enter") build(); } });
     const wire = asker(line, (text) => {
@@ -40,7 +39,7 @@ export default {
       }
     }, () => {});
     const build = () => wire.send(field.value);
-    const frame = el("section", { class: "ngc fuse", tabindex: "0", "aria-label": "Fuse map, built by hand", ...OWN_KEYS, onkeydown: key },
+    const frame = el("section", { class: "ngc fuse", tabindex: "0", "aria-label": "Fuse map, built by hand", onkeydown: key },
       el("div", { class: "panel" },
         el("header", {}, el("h3", {}, "Build a fuse map by hand"), title),
         el("div", { class: "field words-field" }, el("label", { for: id }, "Words"), field, button("Build its map", build)), line,

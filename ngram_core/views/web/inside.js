@@ -3,7 +3,6 @@
 import { el, figure, freshId } from "./dom.js";
 import { refuseFlood } from "./flood.js";
 import { asker } from "./asker.js";
-import { OWN_KEYS } from "./keys.js";
 
 const SAVE_MS = 150; // the place is told to the kernel when the reader rests
 
@@ -31,9 +30,9 @@ function begun(model, root, name, picture, asked) {
   const title = el("h3", { id: titleId });
   const note = el("p", { class: "note" });
   const choices = el("div", { class: "choose" });
-  const back = el("button", { type: "button", ...OWN_KEYS, onclick: () => go(at - 1) }, "‹ Back");
-  const next = el("button", { type: "button", ...OWN_KEYS, class: "main", onclick: () => go(at + 1) }, "Next ›");
-  const slider = el("input", { type: "range", min: "1", step: "1", "aria-label": "Step", ...OWN_KEYS,
+  const back = el("button", { type: "button", onclick: () => go(at - 1) }, "‹ Back");
+  const next = el("button", { type: "button", class: "main", onclick: () => go(at + 1) }, "Next ›");
+  const slider = el("input", { type: "range", min: "1", step: "1", "aria-label": "Step",
     oninput: () => go(slider.value - 1), onkeydown: (event) => event.stopPropagation() });
   const count = el("output", { class: "count" });
   const words = el("p", { class: "words", role: "status" });
@@ -41,7 +40,7 @@ function begun(model, root, name, picture, asked) {
   const typed = asked ? asking(asked) : null;
   const keys = el("p", { class: "keys" }, el("kbd", {}, "←"), " ", el("kbd", {}, "→"), " step · ",
     el("kbd", {}, "Home"), " ", el("kbd", {}, "End"));
-  const frame = el("section", { class: "ngc inside", tabindex: "0", role: "group", "aria-labelledby": titleId, "data-view": name, ...OWN_KEYS, onkeydown: key },
+  const frame = el("section", { class: "ngc inside", tabindex: "0", role: "group", "aria-labelledby": titleId, "data-view": name, onkeydown: key },
     el("div", { class: "panel" },
       el("header", {}, title, note),
       choices, typed?.node,
@@ -58,7 +57,7 @@ function begun(model, root, name, picture, asked) {
     note.textContent = doc.note;
     choices.replaceChildren(...doc.groups.map(([label, options], i) =>
       el("div", { class: "chips", role: "group", "aria-label": label }, el("small", {}, label),
-        options.map(([text, hint], j) => el("button", { type: "button", title: hint || null, ...OWN_KEYS,
+        options.map(([text, hint], j) => el("button", { type: "button", title: hint || null,
           onclick: () => choose(i, j) }, text)))));
     choices.hidden = doc.groups.every(([, options]) => options.length < 2);
   }
@@ -132,7 +131,7 @@ function begun(model, root, name, picture, asked) {
     const id = freshId("ask");
     const line = el("p", { class: "line", role: "status" });
     const field = el(rows > 1 ? "textarea" : "input", { id, rows: rows > 1 ? rows : null, type: rows > 1 ? null : "text",
-      placeholder, autocomplete: "off", spellcheck: "false", dir: "auto", ...OWN_KEYS,
+      placeholder, autocomplete: "off", spellcheck: "false", dir: "auto",
       onpaste: refuseFlood(most, (words) => wire.answer(false, words)), onkeydown: (event) => {
         event.stopPropagation(); // the notebook's shortcuts stay out of the field
         if (event.key !== "Enter" || (rows > 1 && !event.ctrlKey && !event.metaKey)) return;
@@ -148,7 +147,7 @@ function begun(model, root, name, picture, asked) {
         return false;
       }
     }, () => {});
-    const take = el("button", { type: "button", ...OWN_KEYS, onclick: () => wire.send({ typed: field.value }) }, button);
+    const take = el("button", { type: "button", onclick: () => wire.send({ typed: field.value }) }, button);
     const node = el("div", { class: "ask" }, el("label", { for: id }, label), field, take, line);
     return { node, answer: wire.answer };
   }
@@ -189,8 +188,8 @@ export function sayNodes(sentence) {
 
 /** A small table under a picture, for those who want figures: rows of cells, the first a heading. */
 export function tableNode(summary, head, rows) {
-  return el("details", { class: "figs" }, el("summary", { ...OWN_KEYS }, summary),
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": summary, ...OWN_KEYS, onkeydown: (event) => event.stopPropagation() },
+  return el("details", { class: "figs" }, el("summary", {}, summary),
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": summary, onkeydown: (event) => event.stopPropagation() },
       el("table", {}, el("thead", {}, el("tr", {}, head.map((text) => el("th", { scope: "col" }, text)))),
         el("tbody", {}, rows.map((cells) => el("tr", {}, cells.map((cell, i) =>
           i === 0 ? el("th", { scope: "row" }, String(cell)) : el("td", {}, typeof cell === "number" ? figure(cell) : cell))))))));

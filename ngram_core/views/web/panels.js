@@ -5,7 +5,7 @@ import { INK, cacheName, gram, gramNodes } from "./words.js";
 
 const FEW = 5; // followers shown before "more"
 const TITLES = {
-  context: ["1 · Context cache", "this text so far · tried first, from n = 4 down"],
+  context: ["1 · Context cache", "this text so far · tried first, from n = 4 down"],
   dynamic: ["2 · Dynamic cache", "earlier texts · stricter, tried only if no n passed above"],
   static: ["3 · Static cache", "a big corpus · 2-grams only"],
 };

@@ -52,7 +52,7 @@ function prediction(model) {
     const chosen = radios.find((radio) => radio.input.checked);
     if (chosen) wire.send(chosen.choice);
   } }, "Lock my guess");
-  const frame = el("section", { class: "ngc asked panel", "aria-label": "Prediction", "data-lm-suppress-shortcuts": "true", onkeydown: keep },
+  const frame = el("section", { class: "ngc asked panel", "aria-label": "Prediction", onkeydown: keep },
     el("fieldset", {}, el("legend", {}, el("b", { class: "kind" }, "Predict"), " ", model.get("text")),
       el("div", { class: "choices" }, radios.map((radio) => radio.node), lock)),
     line);
@@ -91,7 +91,7 @@ function exercise(model) {
     },
   });
   field.value = model.get("reply").guess ?? start;
-  const frame = el("section", { class: "ngc asked panel", "aria-label": "Exercise", "data-lm-suppress-shortcuts": "true", onkeydown: keep },
+  const frame = el("section", { class: "ngc asked panel", "aria-label": "Exercise", onkeydown: keep },
     el("p", { class: "task" }, el("b", { class: "kind" }, `Exercise, ${level}`), " ", model.get("text")),
     el("div", { class: rows > 1 ? "answer tall" : "answer" },
       el("label", { for: id }, label), field, el("button", { type: "button", class: "main", onclick: check }, "Check")),

@@ -3,7 +3,6 @@
 import { board, buttons, light, progress, segments, sentence, setText } from "./board_parts.js";
 import { el, freshId } from "./dom.js";
 import { refuseFlood } from "./flood.js";
-import { OWN_KEYS } from "./keys.js";
 
 export default {
   render({ model, el: root }) {
@@ -83,13 +82,13 @@ function field(given, ask) {
 
 function ownCorpus(ask, error) {
   const id = freshId("own");
-  const input = el("input", { type: "text", id, placeholder: "my.txt", autocomplete: "off", spellcheck: "false", ...OWN_KEYS,
+  const input = el("input", { type: "text", id, placeholder: "my.txt", autocomplete: "off", spellcheck: "false",
     onpaste: refuseFlood(1_000, (words) => setText(error, words)),
     onkeydown: (event) => {
       event.stopPropagation(); // letters and Enter are typed here
       if (event.key === "Enter") take();
     } });
-  const button = el("button", { type: "button", ...OWN_KEYS, onclick: () => take() }, "Take it");
+  const button = el("button", { type: "button", onclick: () => take() }, "Take it");
   const take = () => ask("choose", ["corpus", input.value]);
   let shown = "";
   return {
@@ -109,7 +108,7 @@ function stages(ask) {
     show: (doc) => {
       if (node.childElementCount !== doc.stages.length + 1) {
         node.replaceChildren(el("small", {}, "In the race, each built on the one before:"),
-          ...doc.stages.map(([name]) => el("button", { type: "button", ...OWN_KEYS, onclick: () => ask("stage", name) }, name)));
+          ...doc.stages.map(([name]) => el("button", { type: "button", onclick: () => ask("stage", name) }, name)));
       }
       doc.stages.forEach(([, on], i) => node.children[i + 1].setAttribute("aria-pressed", String(on)));
     },
@@ -125,7 +124,7 @@ function pending() {
 /** The report, to download or to save. */
 function reports(ask) {
   const kinds = el("span", { class: "kinds" });
-  const save = el("button", { type: "button", ...OWN_KEYS, onclick: () => ask("save") }, "Save beside the notebook");
+  const save = el("button", { type: "button", onclick: () => ask("save") }, "Save beside the notebook");
   const said = el("p", { class: "hint", role: "status" });
   const node = el("div", { class: "row report" },
     el("div", { class: "presets", role: "group", "aria-label": "Report" }, el("small", {}, "Report, to download:"), kinds, save), said);
@@ -135,7 +134,7 @@ function reports(ask) {
       node.hidden = doc.reports.length === 0;
       if (kinds.childElementCount !== doc.reports.length) {
         kinds.replaceChildren(...doc.reports.map(([kind, label]) =>
-          el("button", { type: "button", "data-kind": kind, ...OWN_KEYS, onclick: () => ask("download", kind) }, label)));
+          el("button", { type: "button", "data-kind": kind, onclick: () => ask("download", kind) }, label)));
       }
       setText(said, doc.saved);
     },

@@ -95,7 +95,7 @@ function stepper(model, root) {
     const setup = editor(choices, (request) => { asked = setup; return ask(request); });
     const numbers = model.get("compared").rows ? thresholds(choices, (request) => { asked = numbers; return ask(request); }, go) : null;
     const frame = el("section", { class: "ngc stepper", tabindex: "0", role: "group", "aria-label": "Stepper",
-      "aria-describedby": keysId, "data-lm-suppress-shortcuts": "true", onkeydown: controls.key },
+      "aria-describedby": keysId, onkeydown: controls.key },
       el("div", { class: "panel stage" }, setup.node, windows, controls.node, text.node, legend,
         el("div", { class: "two say" }, words, totals),
         see),

@@ -3,7 +3,6 @@
 // made here. Elements are made once and then brought up to date, so that the focus stays.
 import { board, buttons, light, progress, quietly, segments, sentence, setText } from "./board_parts.js";
 import { el, freshId, seen } from "./dom.js";
-import { OWN_KEYS } from "./keys.js";
 
 export default {
   render: ({ model, el: root }) => board(model, root, "Experiment", (ask, error) => {
@@ -58,7 +57,7 @@ function allSwitches(model, ask) {
   const sign = seen("▸ ", "sign");
   const as = el("small", {});
   const opener = el("div", { class: "opener" },
-    el("button", { type: "button", "aria-controls": id, ...OWN_KEYS, onclick: () => {
+    el("button", { type: "button", "aria-controls": id, onclick: () => {
       model.set("opened", !model.get("opened"));
       quietly(() => model.save_changes());
     } }, sign, "All switches"), as);
@@ -114,7 +113,7 @@ function onOff(given, ask) {
   const hint = hintOf(given);
   const [off, on] = given.choices.map(([value]) => value);
   const input = el("input", { type: "checkbox", role: "switch", class: "sw", id, "aria-describedby": hint.node.id,
-    "data-toggle": given.toggle, ...OWN_KEYS, onchange: () => ask("switch", [given.toggle, input.checked ? on : off]) });
+    "data-toggle": given.toggle, onchange: () => ask("switch", [given.toggle, input.checked ? on : off]) });
   return {
     node: el("div", { class: "field" }, el("div", { class: "flip" }, el("label", { for: id }, given.title), input), hint.node),
     show: (now) => {
@@ -147,7 +146,7 @@ function presets(model, ask) {
     show: (doc) => {
       if (node.childElementCount !== doc.presets.length + 1) {
         node.replaceChildren(el("small", {}, "Stages, each built on the one before:"),
-          ...doc.presets.map(([name]) => el("button", { type: "button", ...OWN_KEYS, onclick: () => ask("preset", name) }, name)));
+          ...doc.presets.map(([name]) => el("button", { type: "button", onclick: () => ask("preset", name) }, name)));
       }
       doc.presets.forEach(([, on, ahead], i) => {
         const button = node.children[i + 1];
