@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -217,6 +218,33 @@ def test_another_user_with_a_package_that_may_only_be_read(tmp_path: Path) -> No
     lessons = run("-c", "from ngram_core.lesson.ready import ready; ready()")
     assert "engine: " in lessons.stdout, lessons
     assert not list(shared.rglob("__pycache__"))
+
+
+# ---- a build that is not there ----------------------------------------------------------------
+
+
+# An editable install finds the engine of its checkout for any package of that name.
+ALONE = """
+import sys
+sys.meta_path = [one for one in sys.meta_path if "__editable__" not in repr(one)]
+import ngram_core
+"""
+
+
+@pytest.mark.parametrize("build", [b"", b"of another kind"], ids=["missing", "wrong"])
+def test_a_build_that_is_missing_or_wrong_is_told_in_words(tmp_path: Path, build: bytes) -> None:
+    source = Path(ngram_core.__file__).parent
+    package = tmp_path / "ngram_core"
+    shutil.copytree(source, package, ignore=shutil.ignore_patterns("_ngram*", "__pycache__"))
+    if build:
+        (package / f"_ngram{sysconfig.get_config_var('EXT_SUFFIX')}").write_bytes(build)
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE], cwd=tmp_path, capture_output=True, text=True
+    )
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode == 1
+    assert "ngram_core's C engine is not built for this Python; in a checkout run" in last
+    assert "`pip install -e .`" in last
 
 
 # ---- little memory --------------------------------------------------------------------------
