@@ -47,7 +47,8 @@ enum {
     NGC_SMALL_BUFFER = 9, /* the caller's buffer cannot hold one record */
     NGC_BAD_SUM = 10,     /* a checksum in a file does not match its bytes */
     NGC_BAD_VERSION = 11, /* a file of a version that this build does not know */
-    NGC_CROWDED = 12      /* a file made so that its n-grams share few hashes */
+    NGC_CROWDED = 12,     /* a file made so that its n-grams share few hashes */
+    NGC_NOT_YET = 13      /* a table grows in slices: the same call again, nothing else before */
 };
 
 enum { NGC_N_MAX = 4, NGC_NO_TOKEN = -1, NGC_MAX_DRAFT = 4096 };
@@ -195,6 +196,10 @@ typedef struct ngc_checking {
 ngc_status ngc_cache_validate_slice(const ngc_cache *cache, ngc_checking *checking,
                                     size_t n_grams, const char **reason);
 
+/* So many n-grams of a full table are moved in a slice. For tests: it is set so that a slice takes
+ * some 10 to 40 ms. */
+void ngc_cache_grow_at_once(ngc_cache *cache, size_t n_grams);
+
 /* Fails the nth allocation from now on (1: the next), and none before; 0: never. For tests. */
 void ngc_cache_fail_allocation(ngc_cache *cache, int64_t nth);
 
@@ -220,7 +225,7 @@ ngc_status ngc_cache_walk(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_
 
 /* Puts up to n_grams of another cache's n-grams into this one, from the cursor on, in the order of
  * walking; *n_done is 0 at the end. This is how one structure becomes another. On failure those
- * before the bad one are in. */
+ * before the bad one are in. NGC_NOT_YET: *n_done of them are, maybe none. */
 ngc_status ngc_cache_take(ngc_cache *cache, const ngc_cache *source, ngc_cursor *cursor,
                           size_t n_grams, size_t *n_done);
 
@@ -246,7 +251,8 @@ typedef struct ngc_load_report {
 /* Takes the whole records of a piece of the file; *n_used says how many bytes, the rest belongs
  * before the next piece. `file_left_bytes` is what the file still has from this piece's start
  * on: it bounds what a record can claim, and tells the last piece. A failure leaves the cache
- * with the records before the bad one, whose offset is report->n_bytes. */
+ * with the records before the bad one, whose offset is report->n_bytes. NGC_NOT_YET: *n_used bytes
+ * were taken, maybe none, and the rest of the piece comes again. */
 ngc_status ngc_cache_load_legacy(ngc_cache *cache, const uint8_t *piece, size_t piece_bytes,
                                  uint64_t file_left_bytes, size_t *n_used,
                                  ngc_load_report *report);
@@ -511,15 +517,23 @@ ngc_status ngc_drafter_trace(ngc_drafter *drafter, int32_t n_draft, ngc_step *st
 ngc_status ngc_drafter_rewind(ngc_drafter *drafter, size_t length_tokens);
 
 /* The same in slices of n_tokens; *done is 1 after the last, and the text is as it was until then.
- * Stopped, it hands out what was counted, to be freed (or NULL), as it takes time; any other call
- * that changes the text frees that, too. */
+ * The leftover is the context cache before, or, where it was stopped, what was counted until then:
+ * handed out to be freed, as that takes time (NULL: there is none). Any other call that changes the
+ * text frees it, too. */
 ngc_status ngc_drafter_rewind_slice(ngc_drafter *drafter, size_t length_tokens, size_t n_tokens,
                                     int32_t *done);
-ngc_cache *ngc_drafter_rewind_stop(ngc_drafter *drafter);
+ngc_cache *ngc_drafter_leftover(ngc_drafter *drafter);
 
 /* Ends the text: merges the context cache into the dynamic one, if there is one, and empties
  * both context and text. */
 ngc_status ngc_drafter_end_text(ngc_drafter *drafter);
+
+/* The same in slices; *done is 1 after the last, and what was the context is a leftover then. Stopped,
+ * or where it has failed, it is settled in slices as well, which take back what was merged. Until
+ * then nothing else may be done with the drafter and the dynamic cache but to free them, the drafter
+ * first. */
+ngc_status ngc_drafter_end_text_slice(ngc_drafter *drafter, size_t n_pairs, int32_t *done);
+void ngc_drafter_settle_slice(ngc_drafter *drafter, size_t n_pairs, int32_t *done);
 
 /* Another dynamic cache, of the same structure, from here on; the one before is given back. */
 ngc_status ngc_drafter_use_dynamic(ngc_drafter *drafter, ngc_cache *dynamic_cache);
@@ -570,7 +584,7 @@ typedef struct ngc_sample {
     int64_t static_bytes; /* mapped ones, too */
     uint64_t drafts_checksum; /* FNV-1a-64 over each call's length and tokens */
     int32_t done;
-    int32_t unused;
+    int32_t closing; /* 1: a chunk's end is not whole yet */
 } ngc_sample;
 
 typedef struct ngc_call {
@@ -591,9 +605,14 @@ ngc_status ngc_replay_new(const ngc_toggles *toggles, const ngc_rule *rule,
 void ngc_replay_free(ngc_replay *replay);
 
 /* Goes on until max_tokens more tokens are replayed or max_ns have passed (each < 0: no limit),
- * by whole draft calls; at least one call. */
+ * by whole draft calls; at least one call. While sample->closing is set, the end of a chunk is half
+ * done, as ngc_drafter_end_text_slice leaves it; the next call goes on with it, or it is settled. */
 ngc_status ngc_replay_advance(ngc_replay *replay, int64_t max_tokens, int64_t max_ns,
                               ngc_sample *sample);
+void ngc_replay_settle_slice(ngc_replay *replay, size_t n_pairs, int32_t *done);
+
+/* Where a long chunk has ended, its context cache; see ngc_drafter_leftover. */
+ngc_cache *ngc_replay_leftover(ngc_replay *replay);
 
 /* Hands out what was recorded since the last time: draft calls as length, tokens, length, ...,
  * and one ngc_call and one ngc_probe a draft call. Only whole calls are written; *n_written is 0

@@ -13,16 +13,19 @@ static ngc_status begin(const ngc_adding *wanted, ngc_adding **out)
     return NGC_OK;
 }
 
+ngc_status ngc_adding_init_merge(ngc_adding *adding, ngc_cache *cache, const ngc_cache *added)
+{
+    ngc_status status = ngc_check_merge(cache, added);
+    *adding = (ngc_adding){.cache = cache, .added = added, .added_changes = added->changes};
+    return status;
+}
+
 ngc_status ngc_adding_begin_merge(ngc_cache *cache, const ngc_cache *added, ngc_adding **out)
 {
     *out = NULL;
-    ngc_status status = ngc_check_merge(cache, added);
-    ngc_adding wanted = {.cache = cache, .added = added};
-    if (status != NGC_OK) {
-        return status;
-    }
-    wanted.added_changes = added->changes;
-    return begin(&wanted, out);
+    ngc_adding wanted;
+    ngc_status status = ngc_adding_init_merge(&wanted, cache, added);
+    return status == NGC_OK ? begin(&wanted, out) : status;
 }
 
 ngc_status ngc_adding_begin_update(ngc_cache *cache, const int32_t *text, size_t length_tokens,
@@ -64,8 +67,11 @@ ngc_status ngc_adding_step(ngc_adding *adding, size_t n_pairs, int32_t *done)
     ngc_status status = NGC_OK;
     n_pairs = n_pairs == 0 ? 1 : n_pairs;
     adding->cache->changes++;
+    adding->cache->in_slices = n_pairs < SIZE_MAX;
     if (adding->done) {
         /* nothing is left to do */
+    } else if (adding->takes_back && !ngc_grow_on(adding->cache, n_pairs)) {
+        /* its table is whole first */
     } else if (adding->takes_back) {
         (merges ? operations->unmerge_slice : operations->uncount_slice)(adding, n_pairs);
     } else if (merges && adding->added->changes != adding->added_changes) {
@@ -76,6 +82,7 @@ ngc_status ngc_adding_step(ngc_adding *adding, size_t n_pairs, int32_t *done)
             ngc_adding_turn_back(adding);
         }
     }
+    adding->cache->in_slices = false;
     *done = adding->done;
     return status;
 }
@@ -99,7 +106,7 @@ double ngc_adding_fraction(const ngc_adding *adding)
     return adding->done || all <= 0 || done > all ? 1 : done / all;
 }
 
-static void end(ngc_adding *adding)
+void ngc_adding_destroy(ngc_adding *adding)
 {
     ngc_allocator *allocator = &adding->cache->allocator;
     ngc_lost_free(allocator, &adding->lost);
@@ -109,7 +116,7 @@ static void end(ngc_adding *adding)
 void ngc_adding_free(ngc_adding *adding)
 {
     if (adding != NULL) {
-        end(adding);
+        ngc_adding_destroy(adding);
         free(adding);
     }
 }
@@ -121,6 +128,6 @@ ngc_status ngc_adding_finish(ngc_adding *adding)
         ngc_status status = ngc_adding_step(adding, SIZE_MAX, &done);
         outcome = status == NGC_OK ? outcome : status;
     }
-    end(adding);
+    ngc_adding_destroy(adding);
     return outcome;
 }

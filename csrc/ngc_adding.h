@@ -35,7 +35,11 @@ struct ngc_adding {
     size_t n_found;
 };
 
-/* To the end in one go, or back to where it began; then ends it. */
+/* The public functions for one that stands in the caller's memory. */
+ngc_status ngc_adding_init_merge(ngc_adding *adding, ngc_cache *cache, const ngc_cache *added);
+void ngc_adding_destroy(ngc_adding *adding);
+
+/* To the end in one go, or back to where it began; then destroys it. */
 ngc_status ngc_adding_finish(ngc_adding *adding);
 
 #endif

@@ -94,6 +94,24 @@ void ngc_cache_free(ngc_cache *cache)
     }
 }
 
+void ngc_end_slice(ngc_cache *cache, ngc_status status)
+{
+    cache->in_slices = false;
+    if (status != NGC_OK && status != NGC_NOT_YET) {
+        ngc_grow_on(cache, SIZE_MAX);
+    }
+}
+
+bool ngc_grow_on(ngc_cache *cache, size_t n)
+{
+    return cache->operations->grow_on == NULL || cache->operations->grow_on(cache, n);
+}
+
+void ngc_cache_grow_at_once(ngc_cache *cache, size_t n)
+{
+    cache->grown_at_once = n == 0 ? 1 : n;
+}
+
 ngc_status ngc_cache_clear(ngc_cache *cache)
 {
     if (is_fixed(cache)) {
@@ -148,8 +166,8 @@ ngc_status ngc_check_merge(const ngc_cache *cache, const ngc_cache *added)
 
 ngc_status ngc_cache_merge(ngc_cache *cache, const ngc_cache *added)
 {
-    ngc_status status = ngc_check_merge(cache, added);
-    ngc_adding adding = {.cache = cache, .added = added, .added_changes = added->changes};
+    ngc_adding adding;
+    ngc_status status = ngc_adding_init_merge(&adding, cache, added);
     return status == NGC_OK ? ngc_adding_finish(&adding) : status;
 }
 
@@ -269,14 +287,16 @@ ngc_status ngc_cache_take_frequent(ngc_cache *cache, const ngc_cache *source, ng
         return NGC_UNSUPPORTED;
     }
     cache->changes++;
+    cache->in_slices = n_grams < SIZE_MAX;
     ngc_status status = NGC_OK;
     while (status == NGC_OK && *n_done < n_grams) {
-        size_t left = n_grams - *n_done, n;
+        size_t left = n_grams - *n_done, n, i;
+        ngc_cursor before = *cursor;
         status = ngc_cache_walk(source, cursor, chunk, left < CHUNK ? left : CHUNK, &n);
         if (status != NGC_OK || n == 0) {
             break;
         }
-        for (size_t i = 0; i < n && status == NGC_OK; i++) {
+        for (i = 0; i < n && status == NGC_OK; i++) {
             if (chunk[i].n < cache->n_min || chunk[i].n > cache->n_max ||
                 chunk[i].sum < least_sum) {
                 continue;
@@ -288,8 +308,13 @@ ngc_status ngc_cache_take_frequent(ngc_cache *cache, const ngc_cache *source, ng
             }
             status = room == NULL ? NGC_NO_MEMORY : take_one(cache, source, &chunk[i], room);
         }
+        if (status == NGC_NOT_YET) { /* the last one once more */
+            *cursor = before;
+            ngc_cache_walk(source, cursor, chunk, i - 1, &n);
+        }
         *n_done += n;
     }
     free(room);
+    ngc_end_slice(cache, status);
     return status;
 }

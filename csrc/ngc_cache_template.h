@@ -28,6 +28,11 @@ static void C(clear)(ngc_cache *cache)
     self->n_followers = 0;
 }
 
+static bool C(grow_on)(ngc_cache *cache, size_t n)
+{
+    return T(grow_on)(&((CACHE_T *)cache)->table, n);
+}
+
 static ngc_status C(set_buckets)(ngc_cache *cache, size_t n_buckets)
 {
     TABLE_T *table = &((CACHE_T *)cache)->table;
@@ -39,11 +44,14 @@ static ngc_status C(set_buckets)(ngc_cache *cache, size_t n_buckets)
 
 /* ---- counting ---- */
 
-/* Puts an n-gram in that is absent, with its followers, which stay the caller's. */
+/* Puts an n-gram in that is absent, with its followers, which stay the caller's. In a slice,
+ * NGC_NOT_YET: nothing is put in, and what comes next is the same once more, or going on growing. */
 NGC_INLINE ngc_status C(put_in)(CACHE_T *self, const ngc_key *key, FOLLOWERS_T *followers)
 {
     size_t length = followers->length;
-    ngc_status status = T(insert)(&self->head.allocator, &self->table, key, followers);
+    size_t grown_at_once = self->head.in_slices ? self->head.grown_at_once : SIZE_MAX;
+    ngc_status status =
+        T(insert)(&self->head.allocator, &self->table, key, followers, grown_at_once);
     if (status == NGC_OK) {
         self->n_grams_by_n[ngc_key_length(key) - 1]++;
         self->n_followers += (int64_t)length;
@@ -126,7 +134,7 @@ static ngc_status C(count_slice)(ngc_adding *adding, size_t n_tokens)
             ngc_status status =
                 C(count)(self, &key, text[adding->place], search, &adding->lost);
             if (status != NGC_OK) {
-                return status;
+                return status == NGC_NOT_YET ? NGC_OK : status;
             }
         }
         adding->n++;
@@ -197,6 +205,7 @@ static ngc_status C(insert_copy)(CACHE_T *self, const ngc_key *key,
 {
     ngc_allocator *allocator = &self->head.allocator;
     FOLLOWERS_T pair, part;
+    size_t n_lost = lost->length;
     ngc_status status = C(note_full)(allocator, followers, lost);
     if (status == NGC_OK) {
         status = F(copy)(allocator, &part, followers);
@@ -214,6 +223,7 @@ static ngc_status C(insert_copy)(CACHE_T *self, const ngc_key *key,
         }
     }
     F(destroy)(allocator, &part);
+    lost->length = status == NGC_NOT_YET ? n_lost : lost->length;
     return status;
 }
 
@@ -271,7 +281,7 @@ static ngc_status C(merge_slice)(ngc_adding *adding, size_t n_pairs)
     adding->done = T(entry)(from, at) == NULL;
     adding->added_to.n_done = n_done;
     T(suspend)(&adding->added_to, at);
-    return status;
+    return status == NGC_NOT_YET ? NGC_OK : status;
 }
 
 /* Takes back what a merge added: oldest first. */
@@ -302,7 +312,7 @@ static ngc_status C(insert)(ngc_cache *cache, const ngc_key *key, const uint8_t 
                             size_t n_pairs)
 {
     TABLE_T *table = &((CACHE_T *)cache)->table;
-    cache->passed += T(crowd)(table, key);
+    uint64_t passed = T(crowd)(table, key);
     if (T(find)(table, key, NULL) != NULL) {
         return NGC_DUPLICATE;
     }
@@ -313,6 +323,7 @@ static ngc_status C(insert)(ngc_cache *cache, const ngc_key *key, const uint8_t 
         status = C(put_in)((CACHE_T *)cache, key, &followers);
     }
     F(destroy)(&cache->allocator, &followers);
+    cache->passed += status == NGC_NOT_YET ? 0 : passed;
     return status;
 }
 

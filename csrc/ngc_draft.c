@@ -6,8 +6,11 @@
  * Drafted tokens are written behind the text while a call lasts, so that the rule reads one
  * array; they are not part of the text.
  */
+#include "ngc_adding.h"
 #include "ngc_inside.h"
 #include "ngc_outlook.h"
+
+#define USED_UP SIZE_MAX
 
 struct ngc_drafter {
     ngc_toggles toggles;
@@ -18,7 +21,9 @@ struct ngc_drafter {
     ngc_cache *context;
     size_t buckets_at_start; /* of the context cache, for rewinding to the same order */
     ngc_cache *rewound; /* the context after the first n_rewound tokens, while rewinding goes on */
-    size_t n_rewound;
+    size_t n_rewound;   /* USED_UP: it is done, and `rewound` what was the context before */
+    ngc_cache *next_context; /* while the text ends in slices; NULL: it does not */
+    ngc_adding adding;       /* to the dynamic cache, meanwhile */
     ngc_allocator scratch;   /* what copying at look-ups takes */
     ngc_allocator own;
     int32_t *text;
@@ -118,12 +123,15 @@ ngc_status ngc_drafter_new(const ngc_toggles *toggles, const ngc_rule *rule,
     return NGC_OK;
 }
 
+static void stop_ending(ngc_drafter *drafter);
+
 void ngc_drafter_free(ngc_drafter *drafter)
 {
     if (drafter == NULL) {
         return;
     }
-    ngc_cache_free(ngc_drafter_rewind_stop(drafter));
+    stop_ending(drafter);
+    ngc_cache_free(ngc_drafter_leftover(drafter));
     ngc_cache_free(drafter->context);
     free(drafter->text);
     free(drafter);
@@ -158,7 +166,7 @@ ngc_status ngc_drafter_feed(ngc_drafter *drafter, const int32_t *tokens, size_t 
         status = reserve(drafter, n_tokens);
     }
     const ngc_cache_operations *operations = drafter->context->operations;
-    ngc_cache_free(ngc_drafter_rewind_stop(drafter));
+    ngc_cache_free(ngc_drafter_leftover(drafter));
     drafter->context->changes++;
     for (size_t i = 0; status == NGC_OK && i < n_tokens; i++) {
         drafter->text[drafter->length_tokens] = tokens[i];
@@ -189,7 +197,7 @@ static ngc_status fresh_context(const ngc_drafter *drafter, ngc_cache **out)
     return status;
 }
 
-ngc_cache *ngc_drafter_rewind_stop(ngc_drafter *drafter)
+ngc_cache *ngc_drafter_leftover(ngc_drafter *drafter)
 {
     ngc_cache *rewound = drafter->rewound;
     drafter->rewound = NULL;
@@ -206,7 +214,7 @@ ngc_status ngc_drafter_rewind_slice(ngc_drafter *drafter, size_t length_tokens, 
     }
     ngc_status status = NGC_OK;
     if (drafter->n_rewound > length_tokens) {
-        ngc_cache_free(ngc_drafter_rewind_stop(drafter));
+        ngc_cache_free(ngc_drafter_leftover(drafter));
     }
     if (drafter->rewound == NULL && length_tokens < drafter->length_tokens) {
         status = fresh_context(drafter, &drafter->rewound);
@@ -220,25 +228,37 @@ ngc_status ngc_drafter_rewind_slice(ngc_drafter *drafter, size_t length_tokens, 
         }
     }
     if (status != NGC_OK) {
-        ngc_cache_free(ngc_drafter_rewind_stop(drafter));
+        ngc_cache_free(ngc_drafter_leftover(drafter));
         return status;
     }
+    *done = length_tokens == drafter->length_tokens;
     if (drafter->rewound != NULL && drafter->n_rewound == length_tokens) {
         ngc_cache *before = drafter->context;
         drafter->context = drafter->rewound;
         drafter->length_tokens = length_tokens;
-        drafter->rewound = before; /* to be freed */
-        ngc_cache_free(ngc_drafter_rewind_stop(drafter));
+        drafter->rewound = before;
+        drafter->n_rewound = USED_UP;
+        *done = 1;
     }
-    *done = drafter->rewound == NULL;
     return NGC_OK;
 }
 
 ngc_status ngc_drafter_rewind(ngc_drafter *drafter, size_t length_tokens)
 {
     int32_t done;
-    ngc_cache_free(ngc_drafter_rewind_stop(drafter));
-    return ngc_drafter_rewind_slice(drafter, length_tokens, SIZE_MAX, &done);
+    ngc_cache_free(ngc_drafter_leftover(drafter));
+    ngc_status status = ngc_drafter_rewind_slice(drafter, length_tokens, SIZE_MAX, &done);
+    ngc_cache_free(ngc_drafter_leftover(drafter));
+    return status;
+}
+
+/* ---- the end of the text ---- */
+
+static void note_buckets(ngc_drafter *drafter)
+{
+    ngc_cache_facts facts;
+    ngc_cache_facts_of(drafter->context, &facts);
+    drafter->buckets_at_start = (size_t)facts.n_buckets;
 }
 
 ngc_status ngc_drafter_end_text(ngc_drafter *drafter)
@@ -249,13 +269,80 @@ ngc_status ngc_drafter_end_text(ngc_drafter *drafter)
             return status;
         }
     }
-    ngc_cache_free(ngc_drafter_rewind_stop(drafter));
+    ngc_cache_free(ngc_drafter_leftover(drafter));
     drafter->context->operations->clear(drafter->context);
-    ngc_cache_facts facts;
-    ngc_cache_facts_of(drafter->context, &facts);
-    drafter->buckets_at_start = (size_t)facts.n_buckets;
+    note_buckets(drafter);
     drafter->length_tokens = 0;
     return NGC_OK;
+}
+
+/* The next text's context is made first: when all is merged, nothing can fail any more. */
+static ngc_status begin_ending(ngc_drafter *drafter)
+{
+    size_t buckets_before = drafter->buckets_at_start;
+    ngc_status status = NGC_OK;
+    ngc_cache_free(ngc_drafter_leftover(drafter));
+    if (drafter->dynamic_cache != NULL) {
+        status = ngc_adding_init_merge(&drafter->adding, drafter->dynamic_cache, drafter->context);
+    }
+    if (status == NGC_OK) {
+        note_buckets(drafter);
+        status = fresh_context(drafter, &drafter->next_context);
+        drafter->buckets_at_start = buckets_before;
+    }
+    return status;
+}
+
+static void stop_ending(ngc_drafter *drafter)
+{
+    if (drafter->next_context != NULL && drafter->dynamic_cache != NULL) {
+        ngc_adding_destroy(&drafter->adding);
+    }
+    ngc_cache_free(drafter->next_context);
+    drafter->next_context = NULL;
+}
+
+static void swap_contexts(ngc_drafter *drafter)
+{
+    note_buckets(drafter);
+    drafter->rewound = drafter->context;
+    drafter->n_rewound = USED_UP;
+    drafter->context = drafter->next_context;
+    drafter->length_tokens = 0;
+    if (drafter->dynamic_cache != NULL) {
+        ngc_adding_destroy(&drafter->adding);
+    }
+    drafter->next_context = NULL;
+}
+
+ngc_status ngc_drafter_end_text_slice(ngc_drafter *drafter, size_t n_pairs, int32_t *done)
+{
+    ngc_status status = NGC_OK;
+    *done = 0;
+    if (drafter->next_context == NULL) {
+        status = begin_ending(drafter);
+    }
+    int32_t merged = 1;
+    if (status == NGC_OK && drafter->dynamic_cache != NULL) {
+        status = ngc_adding_step(&drafter->adding, n_pairs, &merged);
+    }
+    if (status == NGC_OK && merged) {
+        swap_contexts(drafter);
+        *done = 1;
+    }
+    return status;
+}
+
+void ngc_drafter_settle_slice(ngc_drafter *drafter, size_t n_pairs, int32_t *done)
+{
+    *done = 1;
+    if (drafter->next_context != NULL && drafter->dynamic_cache != NULL) {
+        ngc_adding_turn_back(&drafter->adding);
+        ngc_adding_step(&drafter->adding, n_pairs, done);
+    }
+    if (*done) {
+        stop_ending(drafter);
+    }
 }
 
 /* ---- drafting ---- */

@@ -108,6 +108,7 @@ ngc_status ngc_cache_load_legacy(ngc_cache *cache, const uint8_t *piece, size_t 
         return NGC_UNSUPPORTED;
     }
     cache->changes++;
+    cache->in_slices = true;
     uint64_t passed = cache->passed;
     while (status == NGC_OK && used < piece_bytes && cache->passed - passed < PASSED_IN_A_SLICE) {
         uint64_t record_bytes;
@@ -126,6 +127,7 @@ ngc_status ngc_cache_load_legacy(ngc_cache *cache, const uint8_t *piece, size_t 
             }
         }
     }
+    ngc_end_slice(cache, status);
     *n_used = used;
     return status;
 }

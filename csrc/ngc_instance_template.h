@@ -69,6 +69,7 @@ NGC_INLINE bool C(glance)(const ngc_cache *cache, int32_t n, const ngc_hashes *h
 static const ngc_cache_operations C(operations) = {
     .destroy = C(destroy),
     .clear = C(clear),
+    .grow_on = C(grow_on),
     .set_buckets = C(set_buckets),
     .update = C(update),
     .count_slice = C(count_slice),
@@ -102,6 +103,7 @@ ngc_status NGC_PASTE(ngc_, NGC_PAIR(OUTER, FOLLOWERS), _, new)(const ngc_toggles
     self->head.toggles = *toggles;
     self->head.n_min = n_min;
     self->head.n_max = n_max;
+    self->head.grown_at_once = NGC_GROWN_AT_ONCE;
     T(init)(&self->table, toggles->hash);
     *out = &self->head;
     return NGC_OK;

@@ -37,10 +37,14 @@ typedef struct ngc_pick {
 } ngc_pick;
 
 enum { NGC_STATIC_KINDS = 3, NGC_MOST_PERCENT = 1000 };
+enum { NGC_GROWN_AT_ONCE = 1 << 16 }; /* some 10 to 40 ms */
 
 typedef struct ngc_cache_operations {
     void (*destroy)(ngc_cache *cache);
     void (*clear)(ngc_cache *cache);
+    /* Goes on growing where a slice has begun it, by n entries; true when it is done. NULL: it grows
+     * in one go. */
+    bool (*grow_on)(ngc_cache *cache, size_t n);
     ngc_status (*set_buckets)(ngc_cache *cache, size_t n_buckets); /* of an empty one */
     ngc_status (*update)(ngc_cache *cache, const int32_t *text, size_t length_tokens,
                          size_t n_new_tokens);
@@ -89,6 +93,8 @@ struct ngc_cache {
     uint64_t passed;      /* entries passed on the way to a place, for records of a file */
     int64_t mapped_bytes; /* of a file that it reads where it lies */
     int32_t largest_count; /* no follower has more; 0: that is not known */
+    bool in_slices;        /* what runs is a slice: a table that is full grows in slices, too */
+    size_t grown_at_once;  /* entries of it */
     ngc_allocator allocator;
 };
 
@@ -102,6 +108,12 @@ ngc_cache_constructor ngc_places_new;
 
 /* Whether two caches can be read by one instance of the rule. */
 int ngc_same_structure(const ngc_toggles *a, const ngc_toggles *b);
+
+/* Goes on growing where a slice has begun it; true when it is done. */
+bool ngc_grow_on(ngc_cache *cache, size_t n);
+
+/* After a slice that may be the last: where it has failed, the table is whole all the same. */
+void ngc_end_slice(ngc_cache *cache, ngc_status status);
 
 ngc_status ngc_check_toggles(const ngc_toggles *toggles);
 ngc_status ngc_check_rule(const ngc_rule *rule);

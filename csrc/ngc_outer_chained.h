@@ -20,7 +20,8 @@ typedef struct TABLE_T {
     ENTRY_T ***buckets;
     size_t n_buckets;
     ENTRY_T *head;
-    size_t length;
+    ENTRY_T *unlinked; /* the rest of the list, while it gets other buckets in slices */
+    size_t length;     /* of both */
     size_t grow_past;
     ENTRY_T **single_bucket;
     int32_t hash;
@@ -32,6 +33,7 @@ NGC_INLINE void T(init)(TABLE_T *table, int32_t hash)
     table->buckets = &table->single_bucket;
     table->n_buckets = 1;
     table->head = NULL;
+    table->unlinked = NULL;
     table->length = 0;
     table->grow_past = 0;
     table->single_bucket = NULL;
@@ -138,9 +140,9 @@ NGC_INLINE void T(free_buckets)(ngc_allocator *allocator, TABLE_T *table)
     }
 }
 
-/* Other buckets for the same list, in the order that growing to them gives. */
-static NGC_NOINLINE ngc_status T(rebucket)(ngc_allocator *allocator, TABLE_T *table,
-                                           size_t n_buckets)
+/* ---- growing: other buckets for the same list, which is linked anew, front to back ---- */
+
+static inline ngc_status T(new_buckets)(ngc_allocator *allocator, TABLE_T *table, size_t n_buckets)
 {
     size_t bytes = n_buckets * sizeof *table->buckets;
     ENTRY_T ***buckets = ngc_alloc(allocator, bytes, NGC_KIND_INDEX);
@@ -149,23 +151,60 @@ static NGC_NOINLINE ngc_status T(rebucket)(ngc_allocator *allocator, TABLE_T *ta
     }
     memset(buckets, 0, bytes);
     T(free_buckets)(allocator, table);
-    ENTRY_T *entry = table->head;
     table->buckets = buckets;
     table->n_buckets = n_buckets;
-    table->grow_past = n_buckets;
+    table->grow_past = table->head == NULL ? n_buckets : table->grow_past;
+    table->unlinked = table->head;
     table->head = NULL;
-    while (entry != NULL) {
+    return NGC_OK;
+}
+
+/* Goes on with growing, if it has begun, by up to n entries; true when all are linked. */
+static inline bool T(grow_on)(TABLE_T *table, size_t n)
+{
+    ENTRY_T *entry = table->unlinked;
+    if (entry == NULL) {
+        return true;
+    }
+    for (; n > 0 && entry != NULL; n--) {
         ENTRY_T *next = entry->next;
         T(link)(table, entry);
         entry = next;
     }
-    return NGC_OK;
+    table->unlinked = entry;
+    if (entry == NULL) {
+        table->grow_past = table->n_buckets;
+    }
+    return entry == NULL;
 }
 
-/* Adds a key that is absent. The followers are copied in, as emplace(key, followers) does; the
- * caller still owns its own. */
+static NGC_NOINLINE ngc_status T(rebucket)(ngc_allocator *allocator, TABLE_T *table,
+                                           size_t n_buckets)
+{
+    ngc_status status = T(new_buckets)(allocator, table, n_buckets);
+    if (status == NGC_OK) {
+        T(grow_on)(table, SIZE_MAX);
+    }
+    return status;
+}
+
+/* Makes room for one entry more in a full table, n entries at once. NGC_NOT_YET: there is none yet,
+ * and until there is, only what is linked is found. */
+static NGC_NOINLINE ngc_status T(grow)(ngc_allocator *allocator, TABLE_T *table, size_t n)
+{
+    if (table->unlinked == NULL) {
+        ngc_status status = T(new_buckets)(allocator, table, ngc_next_buckets(table->n_buckets));
+        if (status != NGC_OK) {
+            return status;
+        }
+    }
+    return T(grow_on)(table, n) ? NGC_OK : NGC_NOT_YET;
+}
+
+/* Adds a key that is absent; a full table grows by grown_at_once. The followers are copied in, as
+ * emplace(key, followers) does; the caller still owns its own. */
 NGC_INLINE ngc_status T(insert)(ngc_allocator *allocator, TABLE_T *table, const ngc_key *key,
-                                FOLLOWERS_T *followers)
+                                FOLLOWERS_T *followers, size_t grown_at_once)
 {
     ENTRY_T *entry = ngc_alloc(allocator, sizeof *entry, NGC_KIND_NGRAMS);
     if (entry == NULL) {
@@ -177,11 +216,13 @@ NGC_INLINE ngc_status T(insert)(ngc_allocator *allocator, TABLE_T *table, const 
     }
     entry->key = *key;
     entry->hash = ngc_hash_key(key, table->hash);
-    if (table->length + 1 > table->grow_past &&
-        T(rebucket)(allocator, table, ngc_next_buckets(table->n_buckets)) != NGC_OK) {
-        F(destroy)(allocator, &entry->followers);
-        ngc_free(allocator, entry, sizeof *entry, NGC_KIND_NGRAMS);
-        return NGC_NO_MEMORY;
+    if (table->length + 1 > table->grow_past) {
+        ngc_status status = T(grow)(allocator, table, grown_at_once);
+        if (status != NGC_OK) {
+            F(destroy)(allocator, &entry->followers);
+            ngc_free(allocator, entry, sizeof *entry, NGC_KIND_NGRAMS);
+            return status;
+        }
     }
     T(link)(table, entry);
     table->length++;
@@ -214,6 +255,7 @@ static inline void T(remove)(ngc_allocator *allocator, TABLE_T *table, ENTRY_T *
 /* Frees all entries and keeps the buckets. */
 static inline void T(clear)(ngc_allocator *allocator, TABLE_T *table)
 {
+    T(grow_on)(table, SIZE_MAX); /* where it was growing */
     for (ENTRY_T *entry = table->head; entry != NULL;) {
         ENTRY_T *next = entry->next;
         F(destroy)(allocator, &entry->followers);

@@ -287,6 +287,14 @@ static NGC_NOINLINE ngc_status T(rebucket)(ngc_allocator *allocator, TABLE_T *ta
     return NGC_OK;
 }
 
+/* It grows in one go. */
+static inline bool T(grow_on)(TABLE_T *table, size_t n)
+{
+    (void)table;
+    (void)n;
+    return true;
+}
+
 NGC_INLINE size_t T(n_buckets)(const TABLE_T *table)
 {
     return table->n_slots;
@@ -294,8 +302,9 @@ NGC_INLINE size_t T(n_buckets)(const TABLE_T *table)
 
 /* Adds a key that is absent; it takes the followers over. */
 NGC_INLINE ngc_status T(insert)(ngc_allocator *allocator, TABLE_T *table, const ngc_key *key,
-                                FOLLOWERS_T *followers)
+                                FOLLOWERS_T *followers, size_t grown_at_once)
 {
+    (void)grown_at_once;
     if (table->length + 1 > table->grow_past) {
         size_t n_slots = table->n_slots == 0 ? (size_t)T(FIRST_SLOTS) : 2 * table->n_slots;
         if (table->length >= UINT32_MAX || T(rebucket)(allocator, table, n_slots) != NGC_OK) {

@@ -8,6 +8,10 @@
  */
 #include "ngc_inside.h"
 
+/* The end of a long chunk comes in slices of some 10 to 40 ms. Other chunks end in one go, and the
+ * context cache is emptied in place, as llama.cpp's is. */
+enum { LONG_CHUNK = 1 << 15, CLOSING_PAIRS = 1 << 13 };
+
 /* A draft call while it is made. */
 typedef struct one_call {
     int64_t draft_ns;
@@ -253,14 +257,23 @@ static ngc_status open_chunk(ngc_replay *replay)
     return status;
 }
 
+/* A slice of the chunk's end. */
 static ngc_status close_chunk(ngc_replay *replay)
 {
     int64_t before_ns = ngc_platform_clock_ns();
-    ngc_status status = ngc_drafter_end_text(replay->drafter);
-    if (status != NGC_OK) {
+    int32_t done = 1; /* or it is settled */
+    ngc_status status =
+        replay->chunk_length < LONG_CHUNK
+            ? ngc_drafter_end_text(replay->drafter)
+            : ngc_drafter_end_text_slice(replay->drafter, CLOSING_PAIRS, &done);
+    replay->sample.merge_ns += ngc_platform_clock_ns() - before_ns;
+    replay->sample.closing = status == NGC_OK && !done;
+    while (status != NGC_OK && !done) {
+        ngc_replay_settle_slice(replay, SIZE_MAX, &done);
+    }
+    if (status != NGC_OK || !done) {
         return status;
     }
-    replay->sample.merge_ns += ngc_platform_clock_ns() - before_ns;
     replay->chunk_start += replay->chunk_length;
     replay->chunk_length = 0;
     replay->length = 0;
@@ -374,7 +387,8 @@ ngc_status ngc_replay_advance(ngc_replay *replay, int64_t max_tokens, int64_t ma
         if (status == NGC_OK && !replay->sample.done && replay->length == replay->chunk_length) {
             status = close_chunk(replay);
         }
-        if (max_tokens >= 0 && replay->sample.n_replayed - start_tokens >= max_tokens) {
+        if (max_tokens >= 0 && replay->sample.n_replayed - start_tokens >= max_tokens &&
+            !replay->sample.closing) {
             break;
         }
         if (max_ns >= 0 && ngc_platform_clock_ns() - start_ns >= max_ns) {
@@ -384,6 +398,17 @@ ngc_status ngc_replay_advance(ngc_replay *replay, int64_t max_tokens, int64_t ma
     fill_sample(replay);
     *sample = replay->sample;
     return status;
+}
+
+void ngc_replay_settle_slice(ngc_replay *replay, size_t n_pairs, int32_t *done)
+{
+    ngc_drafter_settle_slice(replay->drafter, n_pairs, done);
+    replay->sample.closing = !*done;
+}
+
+ngc_cache *ngc_replay_leftover(ngc_replay *replay)
+{
+    return ngc_drafter_leftover(replay->drafter);
 }
 
 /* ---- taking what was recorded ---- */

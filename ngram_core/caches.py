@@ -386,7 +386,7 @@ class NgramCache(Closing):
         return gone
 
     def clear(self) -> None:
-        """Empties it."""
+        """Empties it. Ctrl-C is heard in between; the rest goes before it is used again."""
         self._handle.clear()
 
     # ---- looking ------------------------------------------------------------------------------
@@ -519,7 +519,8 @@ class NgramCache(Closing):
     # ---- life ---------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Frees its memory; twice is fine, use after it raises StateError."""
+        """Frees its memory; twice is fine, use after it raises StateError. Ctrl-C is heard in
+        between; the rest is freed in the background."""
         self._handle.close()
 
     def __repr__(self) -> str:

@@ -68,7 +68,12 @@ class Drafter(Closing):
 
     def feed(self, tokens: TokensLike) -> None:
         """Appends tokens to the text and counts them, one by one. Ctrl-C is heard in between;
-        `length` says how many are in the text then."""
+        `length` says how many are in the text then.
+
+        Cost: four look-ups a token. The token at which a table is full waits until a larger one is
+        filled: with chained maps of 1.4 million n-grams (a text of about a million tokens) 0.4 s, which
+        Ctrl-C waits for, too.
+        """
         array = as_tokens(tokens)
         for start in range(0, len(array), _SLICE_TOKENS):
             self._handle.feed(array[start : start + _SLICE_TOKENS])
@@ -112,7 +117,8 @@ class Drafter(Closing):
         self._handle.rewind(as_count(length, "length", 0, self.length), _SLICE_TOKENS)
 
     def reset(self) -> None:
-        """Ends the text: merges its counts into the dynamic cache, if any, and starts empty."""
+        """Ends the text: merges its counts into the dynamic cache, if any, and starts empty. Ctrl-C
+        is heard in between: the text is as it was, or ended if all of it was merged."""
         self._handle.end_text()
         if self.dynamic is None:
             return

@@ -137,30 +137,33 @@ class Replay(Closing):
             record_probes,
         )
         self.n_grams_gone = 0  #: left out of the dynamic cache so far, to stay within the bound
-        self._n_replayed = 0
         self.sample = self._advance(0, 0)
 
     def _go_on(self, max_tokens: int, max_ns: int) -> Sample:
         fields = self._handle.advance(max_tokens, max_ns)
-        del fields["unused"]
+        del fields["closing"]
         self.sample = Sample(**{**fields, "done": bool(fields["done"])})  # type: ignore[arg-type]
-        self._n_replayed = self.sample.n_replayed
         return self.sample
 
+    @property
+    def _n_replayed(self) -> int:
+        return self._handle.n_replayed
+
     def _advance(self, max_tokens: int, max_ns: int) -> Sample:
-        if self.bound is None:
-            return self._go_on(max_tokens, max_ns)
+        """In slices, between which Ctrl-C is heard; with a bound, none goes past a chunk's end."""
         started, first = time.perf_counter_ns(), self._n_replayed
         while True:
-            if self._n_replayed % self.n_ctx == 0:  # a look was interrupted here, or it begins
-                self._keep_within(self.bound)
-            to_chunk_end = self.n_ctx - self._n_replayed % self.n_ctx
-            left = to_chunk_end if max_tokens < 0 else first + max_tokens - self._n_replayed
-            left_ns = started + max_ns - time.perf_counter_ns()
-            sample = self._go_on(
-                max(0, min(left, to_chunk_end)), -1 if max_ns < 0 else max(0, left_ns)
-            )
-            if sample.done or sample.n_replayed % self.n_ctx == 0:
+            left, left_ns = 2**62, _SLICE_NS
+            if max_tokens >= 0:
+                left = max(0, first + max_tokens - self._n_replayed)
+            if max_ns >= 0:
+                left_ns = min(left_ns, max(0, started + max_ns - time.perf_counter_ns()))
+            if self.bound is not None:
+                if self._n_replayed % self.n_ctx == 0:  # a look was interrupted here, or it begins
+                    self._keep_within(self.bound)
+                left = min(left, self.n_ctx - self._n_replayed % self.n_ctx)
+            sample = self._go_on(left, left_ns)
+            if self.bound is not None and (sample.done or sample.n_replayed % self.n_ctx == 0):
                 self._keep_within(self.bound)
             if (
                 sample.done
@@ -183,7 +186,8 @@ class Replay(Closing):
         self.sample = replace(self.sample, dynamic_bytes=live_bytes)
 
     def advance(self, tokens: int | None = None, seconds: float | None = None) -> Sample:
-        """Goes on for about that many tokens or seconds, by whole draft calls, at least one."""
+        """Goes on for about that many tokens or seconds, by whole draft calls, at least one. Ctrl-C
+        is heard in between; `sample` is from before it then, and the next call goes on."""
         max_tokens = -1 if tokens is None else as_count(tokens, "tokens", 0, 2**62)
         max_ns = -1
         if seconds is not None:

@@ -6,12 +6,14 @@ how long it waits is printed, and bounded generously: other work may take the pr
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -237,6 +239,101 @@ def test_a_long_text_of_a_drafter_is_stopped_at_once(
         check(f"rewinding, {stage}", waited, measured)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["nocopy", "innervector", "places"])
+def test_the_end_of_a_long_text_is_stopped_at_once(
+    stage: str, measured: Callable[[str], None]
+) -> None:
+    """Its counts are in the dynamic cache, all of them, or in the context."""
+    tokens = stream(10)
+    toggles = ng.STAGES[stage].toggles
+    with cache_of(stage, 11) as dynamic, cache_of(stage, 11) as wanted:
+        before = digest(dynamic)
+        with ng.Drafter(toggles, dynamic=wanted) as drafter:
+            drafter.feed(tokens)
+            seconds = timed(drafter.reset)
+        after, waited = digest(wanted), []
+        with ng.Drafter(toggles, dynamic=dynamic) as drafter:
+            drafter.feed(tokens)
+            drafts = drafter.draft(8).tolist()
+
+            def anew() -> None:
+                dynamic._handle._writer = None  # what is lent to a drafter does not change
+                dynamic.clear()
+                with cache_of(stage, 11) as copy:
+                    dynamic.merge(copy)
+                dynamic._handle._writer = writer
+                drafter.feed(tokens)
+
+            writer = dynamic._handle._writer
+            for wait in waits(drafter.reset, seconds, anew):
+                waited.append(wait)
+                if drafter.length == 0:
+                    assert digest(dynamic) == after
+                    anew()
+                assert digest(dynamic) == before
+                assert drafter.draft(8).tolist() == drafts
+            check(f"ending a text, {stage}", waited, measured)
+            drafter.reset()
+            assert drafter.length == 0
+        assert digest(dynamic) == after
+        dynamic.validate()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["nocopy", "innervector", "places"])
+def test_a_replay_of_long_chunks_is_stopped_at_once(
+    stage: str, measured: Callable[[str], None]
+) -> None:
+    tokens = np.concatenate([stream(12), stream(13)])
+    options: dict[str, Any] = {"toggles": ng.STAGES[stage].toggles, "n_ctx": N_TOKENS}
+    with ng.Replay(tokens, **options) as replay:
+        seconds = timed(replay.run)
+        wanted = replay.sample
+        counts = digest(replay.dynamic)
+    with ng.Replay(tokens, **options) as replay:
+        waited = list(waits(replay.run, seconds))
+        waited += waits(lambda: replay.advance(tokens=len(tokens)), seconds / 2)
+        check(f"replaying, {stage}", waited, measured)
+        for _ in range(40):  # among them in the end of a chunk, which is done once more then
+            if replay.sample.done:
+                break
+            timer = threading.Timer(seconds / 30, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with suppress(KeyboardInterrupt):
+                replay.run()
+                timer.cancel()
+                timer.join()
+            assert replay.dynamic.n_grams >= 0  # what is half done there is settled
+        sample = replay.run()
+        assert sample.drafts_checksum == wanted.drafts_checksum
+        assert sample.n_accept == wanted.n_accept
+        assert digest(replay.dynamic) == counts
+        replay.dynamic.validate()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["nocopy", "outermap", "innervector"])
+def test_freeing_and_clearing_are_stopped_at_once(
+    stage: str, measured: Callable[[str], None]
+) -> None:
+    caches = [cache_of(stage, 14) for _ in range(4)]
+    seconds = timed(caches.pop().close)
+    waited: list[float] = []
+    for cache in caches:
+        waited += waits(cache.close, 0.6 * seconds)
+        assert cache._handle.closed
+    cache = cache_of(stage, 14)
+    for _ in range(3):
+        waited += waits(cache.clear, 0.6 * seconds)
+        assert cache.n_grams == 0
+        cache.validate()
+        cache.update(stream(14))
+    cache.close()
+    if waited:  # it is quick where the followers of an n-gram are one block
+        check(f"freeing, {stage}", waited, measured)
+
+
 # ---- what a stopped merge owes ----------------------------------------------------------------
 
 
@@ -359,3 +456,109 @@ def test_a_merge_says_how_far_it_is(tmp_path: Path) -> None:
             assert said == sorted(said)
             assert 0 <= said[0] < 0.5 < said[-1] <= 1
             assert digest(cache) == digest(added)
+
+
+# ---- what a stopped end of a text owes --------------------------------------------------------
+
+
+def half_ended(
+    stage: str, fraction: float, monkeypatch: pytest.MonkeyPatch
+) -> tuple[ng.Drafter, ng.NgramCache]:
+    """A drafter whose text has gone into the dynamic cache in part."""
+    dynamic = ng.NgramCache(ng.STAGES[stage].toggles)
+    dynamic.update(stream(15, 9_000))
+    drafter = ng.Drafter(dynamic.toggles, dynamic=dynamic)
+    drafter.feed(stream(16, 9_000))
+    real = _native.drafting.lib
+    slices = 0
+
+    class Lib:
+        """The engine, and Ctrl-C in the middle."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(real, name)
+
+        def ngc_drafter_end_text_slice(self, pointer: Any, _n_pairs: int, done: Any) -> int:
+            nonlocal slices
+            slices += 1
+            if slices > 100 * fraction:
+                raise KeyboardInterrupt
+            return int(real.ngc_drafter_end_text_slice(pointer, 512, done))
+
+    monkeypatch.setattr(_native.drafting, "lib", Lib())
+    with pytest.raises(KeyboardInterrupt):
+        drafter.reset()
+    monkeypatch.undo()
+    return drafter, dynamic
+
+
+AFTERWARDS: dict[str, Callable[[ng.Drafter, ng.NgramCache], object]] = {
+    "looking at the dynamic cache": lambda drafter, dynamic: dynamic.followers([1]),
+    "drafting": lambda drafter, dynamic: drafter.draft(4),
+    "closing the drafter": lambda drafter, dynamic: drafter.close(),
+}
+
+
+@pytest.mark.parametrize("use", AFTERWARDS)
+@pytest.mark.parametrize("stage", ["nocopy", "innervector", "places"])
+def test_what_a_stopped_end_of_text_merged_is_taken_back_before_anything_else(
+    stage: str, use: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ng.NgramCache(ng.STAGES[stage].toggles) as untouched:
+        untouched.update(stream(15, 9_000))
+        before = digest(untouched)
+        with ng.Drafter(untouched.toggles, dynamic=untouched) as other:
+            other.feed(stream(16, 9_000))
+            other.reset()
+        after = digest(untouched)
+    seen = set()
+    for fraction in (0.02, 0.1, 0.4, 0.6):
+        drafter, dynamic = half_ended(stage, fraction, monkeypatch)
+        assert dynamic._handle._stopped is not None
+        AFTERWARDS[use](drafter, dynamic)
+        assert dynamic._handle._stopped is None
+        assert digest(dynamic) in (before, after)
+        if use != "closing the drafter":
+            ended = drafter.length == 0
+            seen.add(ended)
+            assert digest(dynamic) == (after if ended else before)
+            drafter.reset()
+            assert digest(dynamic) == after
+        drafter.close()
+        dynamic.validate()
+        dynamic.close()
+    assert seen != {True}
+
+
+def test_a_drafter_in_the_end_of_its_text_may_be_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for first in ("drafter", "both", "dynamic"):
+        drafter, dynamic = half_ended("nocopy", 0.1, monkeypatch)
+        if first == "dynamic":
+            with pytest.raises(StateError, match="in use"):
+                dynamic.close()
+            del dynamic
+            assert drafter.length in (0, 9_000)
+            continue
+        del drafter
+        gc.collect()
+        if first == "drafter":
+            dynamic.validate()
+            dynamic.update([1, 2, 3])
+        dynamic.close()
+
+
+def test_memory_that_runs_out_in_the_end_of_a_text_is_taken_back() -> None:
+    toggles = ng.NOCOPY.toggles
+    with ng.NgramCache(toggles) as dynamic, ng.Drafter(toggles, dynamic=dynamic) as drafter:
+        drafter.feed(stream(17, 9_000))
+        dynamic._handle.fail_allocation(5_000)
+        with pytest.raises(MemoryError):
+            drafter.reset()
+        dynamic._handle.fail_allocation(0)
+        assert dynamic.n_grams == 0
+        assert drafter.length in (0, 9_000)
+        drafter.reset()
+        assert dynamic.n_grams > 5_000
+        dynamic.validate()

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .engine import ffi, lib
-from .handles import Loans
+from .handles import SLICE_PAIRS, Loans
 from .values import check
 
-_SLICE_PAIRS = 1 << 13  # some 10 to 40 ms
 _MOST = 2**62
 
 
@@ -37,14 +36,14 @@ class Adding:
 
     def run(self, progress: Callable[[float], None] | None) -> None:
         """To the end; Ctrl-C is heard between slices."""
-        while not self._step(_SLICE_PAIRS):
+        while not self._step(SLICE_PAIRS):
             if progress is not None:
                 progress(lib.ngc_adding_fraction(self._pointer))
 
-    def take_back(self) -> None:
+    def settle(self) -> None:
         """The same backwards; interrupted, it can be called again."""
         lib.ngc_adding_turn_back(self._pointer)
-        while not self._step(_SLICE_PAIRS):
+        while not self._step(SLICE_PAIRS):
             pass
         self.close()
 

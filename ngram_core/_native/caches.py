@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from ..errors import NgramError
 from ..toggles import Toggles
 from .adding import Adding
 from .engine import ffi, lib
-from .handles import Handle
+from .handles import LARGE_BYTES, Handle, in_background
 from .values import NGRAM_DTYPE, Tokens, address_of, c_toggles, check, error_of
 
 SLICE_GRAMS = 1 << 15  # some 10 to 40 ms of going over a cache
@@ -27,26 +26,28 @@ def memory_of(fill: Any, pointer: Any) -> dict[str, int]:
     return {name: int(getattr(memory, name)) for name, _ in ffi.typeof("ngc_memory").fields}
 
 
-class NativeCache(Handle):
-    """A cache of the engine.
+class Clearing:
+    """A large cache that is being cleared, in a thread, as millions of blocks take seconds."""
 
-    Where something was being added when its caller was interrupted, what was added until then is
-    taken back before the next call: no one sees a part of it.
-    """
+    def __init__(self, pointer: Any) -> None:
+        self._pointer = pointer
+        self._thread = in_background(lambda: lib.ngc_cache_clear(pointer), "clear")
+
+    def settle(self) -> None:
+        if self._thread is not None:
+            self._thread.join()
+
+    def close(self) -> None:
+        self.settle()
+
+
+class NativeCache(Handle):
+    """A cache of the engine."""
 
     def __init__(self, pointer: Any, data: Any = None) -> None:
         super().__init__("cache", pointer, lib.ngc_cache_free)
         self._data = data  # the engine reads it where it lies
-        self._stopped: Adding | None = None
         self._owing: weakref.WeakSet[NativeCache] = weakref.WeakSet()  # stopped adding this one
-
-    @contextmanager
-    def use(self) -> Iterator[Any]:
-        with super().use() as pointer:
-            if self._stopped is not None:
-                self._stopped.take_back()
-                self._stopped = None
-            yield pointer
 
     @contextmanager
     def change(self) -> Iterator[Any]:
@@ -163,27 +164,26 @@ class NativeCache(Handle):
     def take(self, source: NativeCache, cursor: Any, n_grams: int, least_sum: int = 0) -> int:
         """Goes over up to n_grams of another cache, from a cursor on, and puts those into this one
         whose counts add up to `least_sum`; how many it went over."""
-        n_done = ffi.new("size_t *")
+        n_done, done, status = ffi.new("size_t *"), 0, lib.NGC_NOT_YET
         with source.use() as other, self.change() as pointer:
-            status = lib.ngc_cache_take_frequent(pointer, other, cursor, n_grams, least_sum, n_done)
+            while status == lib.NGC_NOT_YET:
+                status = lib.ngc_cache_take_frequent(
+                    pointer, other, cursor, n_grams - done, least_sum, n_done
+                )
+                done += int(n_done[0])
             check(status, "converting")
-        return int(n_done[0])
+        return done
 
     def drop(self) -> None:
         """Closes what nobody else has, in a thread: to free millions of nodes takes seconds, which
         who was interrupted does not wait for."""
-        try:
-            threading.Thread(target=self.close, name="ngram-core free", daemon=True).start()
-        except RuntimeError:  # there are no threads here, or no more of them
-            self.close()
+        in_background(self.close, "free")
+
+    def _size_bytes(self) -> int:
+        return memory_of(lib.ngc_cache_memory, self._pointer)["live_bytes"]
 
     def close(self) -> None:
         self._settle()
-        with self._lock:
-            if self._stopped is not None and self._pointer is not None:
-                self._refuse_if_lent()
-                self._stopped.close()
-                self._stopped = None
         super().close()
         if self._data is not None:
             buffer, data = self._data
@@ -193,8 +193,15 @@ class NativeCache(Handle):
                 data.close()
 
     def clear(self) -> None:
+        """Interrupted, it is empty before the next call."""
         with self.change() as pointer:
-            check(lib.ngc_cache_clear(pointer), "clearing")
+            if self._size_bytes() <= LARGE_BYTES:
+                check(lib.ngc_cache_clear(pointer), "clearing")
+                return
+            clearing = Clearing(pointer)
+            self._stopped = clearing
+            clearing.settle()
+            self._stopped = None
 
     def update(self, text: Tokens, n_new: int) -> None:
         with self.change() as pointer:
@@ -266,12 +273,13 @@ class NativeCache(Handle):
         self, piece: bytes | memoryview, file_left: int, report: Any
     ) -> tuple[int, int]:
         """Status and how many bytes of the piece were used; see ngc.h."""
-        n_used = ffi.new("size_t *")
+        n_used, used, status = ffi.new("size_t *"), 0, lib.NGC_NOT_YET
         with self.change() as pointer, ffi.from_buffer("uint8_t[]", piece) as buffer:
-            status = lib.ngc_cache_load_legacy(
-                pointer, buffer, len(piece), file_left, n_used, report
-            )
-        return int(status), int(n_used[0])
+            while status == lib.NGC_NOT_YET:
+                rest = buffer + used, len(piece) - used, file_left - used
+                status = lib.ngc_cache_load_legacy(pointer, *rest, n_used, report)
+                used += int(n_used[0])
+        return int(status), used
 
     def save_legacy(self, chunk: int = 1 << 20) -> Iterator[memoryview]:
         """The cache as llama.cpp's file, in pieces that are valid until the next one."""

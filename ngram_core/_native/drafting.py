@@ -12,7 +12,7 @@ from ..toggles import Toggles
 from ..trace import CacheName, Candidate, Row, Step, Verdict
 from .caches import NativeCache, memory_of
 from .engine import ffi, lib
-from .handles import Handle, Loans
+from .handles import LARGE_BYTES, SLICE_PAIRS, Handle, Loans, Rest
 from .values import (
     CALL_DTYPE,
     PROBE_DTYPE,
@@ -103,6 +103,33 @@ def _step(c: Any) -> Step:
     )
 
 
+def leave_half_ended(
+    borrower: Handle, dynamic: NativeCache | None, pointer: Any, settle: Any
+) -> None:
+    """Some of a text's counts may be in the dynamic cache: whoever uses that settles it first, with
+    the engine's object, as the handle may be dropped until then, and its loans be given back."""
+    if dynamic is None:
+        borrower._stopped = Rest(pointer, settle)
+    else:
+        dynamic._stopped = Rest(pointer, settle, owned=True)
+
+
+def free_leftover(pointer: Any) -> None:
+    """A context cache that a drafter does not need any more, if it has one; nobody waits for it."""
+    if pointer == ffi.NULL:
+        return
+    leftover = NativeCache(pointer)
+    if leftover._size_bytes() > LARGE_BYTES:
+        leftover.drop()
+    else:
+        leftover.close()
+
+
+def _free(free: Any, borrowed: tuple[Any, ...]) -> Any:
+    """The function that frees a borrower of caches, which live as long as it."""
+    return lambda pointer, _borrowed=borrowed: free(pointer)
+
+
 class NativeDrafter(Handle):
     """A drafter of the engine; borrows its static and dynamic cache until it is closed."""
 
@@ -118,7 +145,8 @@ class NativeDrafter(Handle):
             borrowed = loans.reader(static), loans.writer(dynamic)
             status = lib.ngc_drafter_new(c_toggles(toggles), c_rule(rule), *borrowed, out)
             check(status, "new drafter")
-        super().__init__("drafter", out[0], lib.ngc_drafter_free, loans)
+        super().__init__("drafter", out[0], _free(lib.ngc_drafter_free, borrowed), loans)
+        self._dynamic = dynamic
 
     def feed(self, tokens: Tokens) -> None:
         n_done = ffi.new("size_t *")
@@ -158,15 +186,30 @@ class NativeDrafter(Handle):
                 while not done[0]:
                     status = lib.ngc_drafter_rewind_slice(pointer, length, n_at_once, done)
                     check(status, "rewinding")
-            except BaseException:
-                rest = lib.ngc_drafter_rewind_stop(pointer)
-                if rest != ffi.NULL:
-                    NativeCache(rest).drop()
-                raise
+            finally:
+                free_leftover(lib.ngc_drafter_leftover(pointer))
 
     def end_text(self) -> None:
+        """Of a long text in slices; interrupted, it is as it was, or ended if all was merged."""
+        done = ffi.new("int32_t *")
         with self.use() as pointer:
-            check(lib.ngc_drafter_end_text(pointer), "ending the text")
+            if lib.ngc_drafter_length(pointer) <= SLICE_PAIRS:
+                check(lib.ngc_drafter_end_text(pointer), "ending the text")
+                return
+            try:
+                while not done[0]:
+                    status = lib.ngc_drafter_end_text_slice(pointer, SLICE_PAIRS, done)
+                    check(status, "ending the text")
+            except BaseException:
+                leave_half_ended(self, self._dynamic, pointer, lib.ngc_drafter_settle_slice)
+                raise
+            finally:
+                if done[0]:
+                    free_leftover(lib.ngc_drafter_leftover(pointer))
+
+    def _size_bytes(self) -> int:
+        context = lib.ngc_drafter_context_view(self._pointer)
+        return memory_of(lib.ngc_cache_memory, context)["live_bytes"]
 
     def length(self) -> int:
         with self.use() as pointer:
@@ -240,15 +283,36 @@ class NativeReplay(Handle):
             settings = c_toggles(toggles), c_rule(rule), options
             text = address_of(tokens), len(tokens)
             check(lib.ngc_replay_new(*settings, *text, *borrowed, out), "new replay")
-        super().__init__("replay", out[0], lib.ngc_replay_free, loans)
+        super().__init__("replay", out[0], _free(lib.ngc_replay_free, borrowed), loans)
+        self._dynamic = dynamic
+        self._sample = ffi.new("ngc_sample *")
         self._tokens = tokens  # the engine reads them where they lie
         self._n_draft = n_draft
 
+    @property
+    def n_replayed(self) -> int:
+        """Tokens, also where a call was interrupted."""
+        return int(self._sample.n_replayed)
+
     def advance(self, max_tokens: int, max_ns: int) -> dict[str, int]:
-        sample = ffi.new("ngc_sample *")
+        """At a chunk's end on until that is whole; interrupted there, it is done once more."""
+        sample = self._sample
         with self.use() as pointer:
-            check(lib.ngc_replay_advance(pointer, max_tokens, max_ns, sample), "replaying")
+            try:
+                while True:
+                    check(lib.ngc_replay_advance(pointer, max_tokens, max_ns, sample), "replaying")
+                    if not sample.closing:
+                        break
+                    max_tokens, max_ns = 0, 0
+            except BaseException:
+                if sample.closing:
+                    leave_half_ended(self, self._dynamic, pointer, lib.ngc_replay_settle_slice)
+                raise
+            free_leftover(lib.ngc_replay_leftover(pointer))
         return {name: int(getattr(sample, name)) for name, _ in ffi.typeof("ngc_sample").fields}
+
+    def _size_bytes(self) -> int:
+        return int(self._sample.context_bytes)
 
     def use_dynamic(self, old: NativeCache, new: NativeCache) -> None:
         """Another dynamic cache from here on; the old one is given back."""
@@ -256,6 +320,7 @@ class NativeReplay(Handle):
             check(lib.ngc_replay_use_dynamic(pointer, cache), "changing the dynamic cache")
             assert self._loans is not None
             self._loans.swap_written(old, new)
+            self._dynamic = new
 
     def take_drafts(self) -> list[Tokens]:
         buffer = np.empty(65536 + self._n_draft, dtype=np.int32)

@@ -67,6 +67,7 @@ _ERRORS: dict[int, tuple[type[NgramError], str]] = {
         "too many of its n-grams share a hash, as no text's do: it was made to be slow",
     ),
     lib.NGC_SMALL_BUFFER: (StateError, "a buffer is too small for one record"),
+    lib.NGC_NOT_YET: (StateError, "it is half done; the same call goes on"),
 }
 
 

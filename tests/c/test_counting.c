@@ -180,8 +180,6 @@ static void check_same_state(const ngc_drafter *a, const ngc_drafter *b)
     check_sound(ngc_drafter_context_view(a));
 }
 
-/* As if the tokens had never been fed, order included; also after an earlier text, whose number
- * of buckets the context cache keeps. */
 /* At once, or in slices: stopped, and begun for another length, before they come to their end. */
 static void rewind_to(ngc_drafter *drafter, size_t length, size_t n_at_once)
 {
@@ -195,9 +193,9 @@ static void rewind_to(ngc_drafter *drafter, size_t length, size_t n_at_once)
     CHECK_OK(ngc_drafter_rewind_slice(drafter, length_before / 2, 9, &done));
     CHECK(!done);
     CHECK_EQUAL(ngc_drafter_length(drafter), length_before);
-    ngc_cache *rest = ngc_drafter_rewind_stop(drafter);
+    ngc_cache *rest = ngc_drafter_leftover(drafter);
     CHECK(rest != NULL);
-    CHECK(ngc_drafter_rewind_stop(drafter) == NULL);
+    CHECK(ngc_drafter_leftover(drafter) == NULL);
     ngc_cache_free(rest);
     CHECK_OK(ngc_drafter_rewind_slice(drafter, length_before / 3, 5, &done));
     while (!done) {
@@ -205,6 +203,8 @@ static void rewind_to(ngc_drafter *drafter, size_t length, size_t n_at_once)
     }
 }
 
+/* As if the tokens had never been fed, order included; also after an earlier text, whose number
+ * of buckets the context cache keeps. */
 void test_rewind_is_as_if_never_fed(void)
 {
     int32_t text[N];

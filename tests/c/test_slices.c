@@ -36,6 +36,7 @@ static void begin(work *work, bool merges)
     work->text[N - 3] = 99;
     work->text[N - 2] = 2;
     work->cache = counted(with_toggles, 1, 4, first, N);
+    ngc_cache_grow_at_once(work->cache, 7); /* its table is made larger in many slices */
     work->added = merges ? counted(with_toggles, 1, 4, work->text, N - 3) : NULL;
     add_large_counts(work->cache, merges ? INT32_MAX - 5 : INT32_MAX);
     if (merges) {
@@ -175,6 +176,89 @@ void test_adding_refuses_what_it_cannot(void)
     end(&work);
 }
 
+/* ---- filling ---- */
+
+/* A table that grows in slices is, when it is full, what it is when it grows in one go. */
+void test_tables_grow_in_slices_of_any_size(void)
+{
+    static const size_t sizes[] = {1, 7, 100, SIZE_MAX};
+    work work;
+    size_t bytes;
+    begin(&work, false);
+    uint8_t *file = saved(work.cache, &bytes);
+    ngc_cache *wanted = loaded(with_toggles, file, bytes);
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
+        ngc_cache *caches[2]; /* filled from a file, and from a cache */
+        ngc_status status = NGC_NOT_YET;
+        ngc_load_report report = {0};
+        ngc_cursor cursor = {0};
+        size_t n, n_waits = 0;
+        for (int k = 0; k < 2; k++) {
+            CHECK_OK(ngc_cache_new(with_toggles, 1, 4, &caches[k]));
+            ngc_cache_grow_at_once(caches[k], sizes[i]);
+        }
+        for (size_t at = 0; status == NGC_NOT_YET; at += n) {
+            status = ngc_cache_load_legacy(caches[0], file + at, bytes - at, bytes - at, &n, &report);
+            n_waits += status == NGC_NOT_YET;
+        }
+        CHECK_OK(status);
+        CHECK_EQUAL(report.n_bytes, bytes);
+        for (size_t n_left = 1000000; n_left > 0 && n > 0;) {
+            status = ngc_cache_take(caches[1], work.cache, &cursor, n_left, &n);
+            n = status == NGC_NOT_YET ? 1 : n;
+        }
+        CHECK_OK(status);
+        for (int k = 0; k < 2; k++) {
+            check_sound(caches[k]);
+            CHECK(same_file(caches[k], wanted));
+            ngc_cache_free(caches[k]);
+        }
+        CHECK((n_waits > 100) == (sizes[i] == 1 && with_toggles->outer == NGC_OUTER_CHAINED));
+    }
+    free(file);
+    ngc_cache_free(wanted);
+    end(&work);
+}
+
+/* Half grown, it is cleared or freed; and where memory runs out then, it is whole. */
+void test_half_grown_tables(void)
+{
+    work work;
+    size_t bytes, n;
+    begin(&work, false);
+    uint8_t *file = saved(work.cache, &bytes);
+    for (int64_t nth = 1; nth < 400; nth += 13) {
+        ngc_cache *cache;
+        ngc_status status = NGC_NOT_YET;
+        ngc_load_report report = {0};
+        CHECK_OK(ngc_cache_new(with_toggles, 1, 4, &cache));
+        ngc_cache_grow_at_once(cache, 1);
+        ngc_cache_fail_allocation(cache, nth);
+        for (size_t at = 0, i = 0; status == NGC_NOT_YET && (nth % 2 || i < (size_t)nth); i++) {
+            status = ngc_cache_load_legacy(cache, file + at, bytes - at, bytes - at, &n, &report);
+            at += n;
+        }
+        if (status == NGC_NO_MEMORY) {
+            check_sound(cache);
+        }
+        ngc_cache_fail_allocation(cache, 0);
+        if (nth % 4 < 2) {
+            CHECK_OK(ngc_cache_clear(cache));
+            check_sound(cache);
+            report = (ngc_load_report){0};
+            for (size_t at = 0; at < bytes; at += n) {
+                status = ngc_cache_load_legacy(cache, file + at, bytes - at, bytes - at, &n, &report);
+                CHECK(status == NGC_OK || status == NGC_NOT_YET);
+            }
+            check_sound(cache);
+            CHECK(same_counts(cache, work.cache));
+        }
+        ngc_cache_free(cache);
+    }
+    free(file);
+    end(&work);
+}
+
 /* ---- looking over a whole cache ---- */
 
 void test_checks_in_slices_of_any_size(void)
@@ -292,4 +376,99 @@ void test_sorts_in_slices_of_any_size(void)
     free(file);
     ngc_sorter_free(NULL);
     ngc_cache_free(cache);
+}
+
+/* ---- the end of a text ---- */
+
+/* A drafter that has read a text, and the dynamic cache that it will go into. */
+static ngc_drafter *begin_text(work *work, bool has_dynamic)
+{
+    ngc_rule rule;
+    ngc_drafter *drafter;
+    size_t n_done;
+    ngc_rule_default(&rule);
+    begin(work, true);
+    CHECK_OK(ngc_drafter_new(with_toggles, &rule, NULL, has_dynamic ? work->cache : NULL,
+                             &drafter));
+    CHECK_OK(ngc_drafter_feed(drafter, work->text, N, &n_done));
+    return drafter;
+}
+
+/* The same text once more: the same drafts, in the same order. */
+static void check_next_text(ngc_drafter *a, ngc_drafter *b, const int32_t *text)
+{
+    int32_t drafted[2][20], n_drafted[2];
+    ngc_drafter *drafters[2] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        size_t n_done;
+        CHECK_EQUAL(ngc_drafter_length(drafters[i]), 0);
+        CHECK_OK(ngc_drafter_feed(drafters[i], text, N / 2, &n_done));
+        CHECK_OK(ngc_drafter_draft(drafters[i], 20, drafted[i], &n_drafted[i]));
+    }
+    CHECK_EQUAL(n_drafted[0], n_drafted[1]);
+    CHECK(memcmp(drafted[0], drafted[1], sizeof(int32_t) * (size_t)n_drafted[0]) == 0);
+    CHECK(same_file(ngc_drafter_context_view(a), ngc_drafter_context_view(b)));
+}
+
+void test_a_text_ends_in_slices_of_any_size(void)
+{
+    static const size_t sizes[] = {1, 7, 60, SIZE_MAX};
+    for (size_t i = 0; i < 2 * LENGTH(sizes); i++) {
+        work whole, sliced;
+        ngc_drafter *at_once = begin_text(&whole, i % 2), *drafter = begin_text(&sliced, i % 2);
+        CHECK_OK(ngc_drafter_end_text(at_once));
+        for (int32_t done = 0; !done;) {
+            CHECK_OK(ngc_drafter_end_text_slice(drafter, sizes[i / 2], &done));
+        }
+        check_sound(sliced.cache);
+        check_sound(ngc_drafter_context_view(drafter));
+        CHECK(same_file(sliced.cache, whole.cache));
+        check_next_text(drafter, at_once, whole.text);
+        ngc_drafter_free(drafter);
+        ngc_drafter_free(at_once);
+        end(&sliced);
+        end(&whole);
+    }
+}
+
+/* Stopped after each number of slices and settled: the text is as it was, or ended whole. */
+void test_the_end_of_a_text_is_settled_from_anywhere(void)
+{
+    work untouched, whole;
+    ngc_drafter *before = begin_text(&untouched, true), *after = begin_text(&whole, true);
+    CHECK_OK(ngc_drafter_end_text(after));
+    int32_t all_done = 0;
+    for (int n_steps = 0; !all_done; n_steps += 1 + n_steps / 8) {
+        work stopped;
+        int32_t done = 0;
+        ngc_drafter *drafter = begin_text(&stopped, true);
+        for (int i = 0; i < n_steps && !all_done; i++) {
+            CHECK_OK(ngc_drafter_end_text_slice(drafter, 3, &all_done));
+        }
+        if (n_steps % 7 == 6) { /* it can be freed as it is, too */
+            ngc_drafter_free(drafter);
+            end(&stopped);
+            continue;
+        }
+        while (!done) {
+            ngc_drafter_settle_slice(drafter, 5, &done);
+        }
+        bool is_back = ngc_drafter_length(drafter) == N;
+        check_sound(stopped.cache);
+        CHECK(same_counts(stopped.cache, is_back ? untouched.cache : whole.cache));
+        CHECK(same_counts(ngc_drafter_context_view(drafter),
+                          ngc_drafter_context_view(is_back ? before : after)));
+        if (is_back) {
+            CHECK_OK(ngc_drafter_end_text(drafter));
+        }
+        check_sound(stopped.cache);
+        CHECK(same_counts(stopped.cache, whole.cache));
+        CHECK_EQUAL(ngc_drafter_length(drafter), 0);
+        ngc_drafter_free(drafter);
+        end(&stopped);
+    }
+    ngc_drafter_free(before);
+    ngc_drafter_free(after);
+    end(&untouched);
+    end(&whole);
 }

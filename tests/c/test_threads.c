@@ -1,4 +1,5 @@
-/* test_threads.c - two drafters in two threads read one static cache. For ThreadSanitizer. */
+/* test_threads.c - two threads with caches of their own read one static cache, draft, add and take
+ * back. For ThreadSanitizer. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -59,6 +60,112 @@ void test_two_threads_share_a_static_cache(void)
             }
         }
         check_sound(shared);
+        ngc_cache_free(shared);
+    }
+}
+
+/* ---- adding in slices, and taking back ---- */
+
+static void run_to_end(ngc_adding *adding, job *job)
+{
+    for (int32_t done = 0; job->status == NGC_OK && !done;) {
+        job->status = ngc_adding_step(adding, 50, &done);
+    }
+    ngc_adding_free(adding);
+}
+
+/* Adds, turns back in the middle, and adds once more. */
+static void add_twice(job *job, ngc_cache *cache, const ngc_cache *added)
+{
+    for (int turn = 0; job->status == NGC_OK && turn < 2; turn++) {
+        ngc_adding *adding;
+        int32_t done = 0;
+        job->status = added != NULL
+                          ? ngc_adding_begin_merge(cache, added, &adding)
+                          : ngc_adding_begin_update(cache, job->text, N, N, &adding);
+        for (int i = 0; job->status == NGC_OK && turn == 0 && i < 30 && !done; i++) {
+            job->status = ngc_adding_step(adding, 50, &done);
+        }
+        if (turn == 0) {
+            ngc_adding_turn_back(adding);
+        }
+        run_to_end(adding, job);
+    }
+}
+
+/* A text that is read, drafts from both caches, and whose end is settled halfway, then made whole. */
+static void end_text_twice(job *job, ngc_cache *dynamic_cache)
+{
+    ngc_rule rule;
+    ngc_drafter *drafter;
+    int32_t drafted[8], n_drafted, done = 0;
+    size_t n_done;
+    ngc_rule_default(&rule);
+    if (job->status != NGC_OK) {
+        return;
+    }
+    job->status = ngc_drafter_new(job->toggles, &rule, job->static_cache, dynamic_cache, &drafter);
+    for (size_t at = 0; job->status == NGC_OK && at < N; at += 100) {
+        job->status = ngc_drafter_feed(drafter, job->text + at, 100, &n_done);
+        ngc_drafter_draft(drafter, 8, drafted, &n_drafted);
+        for (int32_t i = 0; i < n_drafted; i++) {
+            job->checksum = 31 * job->checksum + (uint64_t)drafted[i];
+        }
+    }
+    for (int i = 0; job->status == NGC_OK && i < 20; i++) {
+        job->status = ngc_drafter_end_text_slice(drafter, 50, &done);
+    }
+    while (!done) {
+        ngc_drafter_settle_slice(drafter, 50, &done);
+    }
+    job->status = job->status == NGC_OK ? ngc_drafter_end_text(drafter) : job->status;
+    ngc_drafter_free(drafter);
+}
+
+static void *add_and_take_back(void *argument)
+{
+    job *job = argument;
+    ngc_cache *cache, *added;
+    ngc_cache_facts facts;
+    const char *reason;
+    job->status = ngc_cache_new(job->toggles, 1, NGC_N_MAX, &cache) |
+                  ngc_cache_new(job->toggles, 1, NGC_N_MAX, &added) |
+                  ngc_cache_update(added, job->text, N, N / 2);
+    add_twice(job, cache, added);
+    if (job->toggles->outer != NGC_OUTER_PLACES) { /* those count any part of a text alike */
+        add_twice(job, cache, NULL);
+    }
+    end_text_twice(job, cache);
+    job->status = job->status == NGC_OK ? ngc_cache_validate(cache, &reason) : job->status;
+    ngc_cache_facts_of(cache, &facts);
+    job->checksum = 31 * job->checksum + (uint64_t)facts.n_followers;
+    ngc_cache_free(added);
+    ngc_cache_free(cache);
+    return NULL;
+}
+
+void test_two_threads_add_and_take_back(void)
+{
+    static int32_t texts[2][N], corpus[N];
+    random_text(texts[0], N, 40, 64);
+    random_text(texts[1], N, 40, 65);
+    random_text(corpus, N, 40, 66);
+    for (size_t k = 0; toggles_at(k) != NULL; k++) {
+        ngc_toggles toggles = *toggles_at(k);
+        ngc_cache *shared = counted_static(&toggles, corpus, N);
+        pthread_t threads[2];
+        job jobs[2] = {{&toggles, shared, texts[0], 1, NGC_OK},
+                       {&toggles, shared, texts[1], 1, NGC_OK}};
+        job alone[2] = {jobs[0], jobs[1]};
+        for (int i = 0; i < 2; i++) {
+            CHECK_EQUAL(pthread_create(&threads[i], NULL, add_and_take_back, &jobs[i]), 0);
+        }
+        for (int i = 0; i < 2; i++) {
+            CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+            add_and_take_back(&alone[i]);
+            CHECK_OK(jobs[i].status);
+            CHECK(jobs[i].checksum == alone[i].checksum && jobs[i].checksum != 1);
+        }
         ngc_cache_free(shared);
     }
 }

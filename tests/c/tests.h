@@ -36,9 +36,13 @@
     EACH(adding_in_slices_of_any_size) \
     EACH(adding_is_taken_back_from_anywhere) \
     EACH(adding_refuses_what_it_cannot) \
+    EACH(tables_grow_in_slices_of_any_size) \
+    EACH(half_grown_tables) \
     EACH(checks_in_slices_of_any_size) \
     EACH(tables_are_measured_in_slices_of_any_size) \
     EACH(sorts_in_slices_of_any_size) \
+    EACH(a_text_ends_in_slices_of_any_size) \
+    EACH(the_end_of_a_text_is_settled_from_anywhere) \
     TEST(replay_as_by_hand) \
     TEST(replay_of_the_recipe) \
     EACH(no_draft_past_the_end_of_sequence) \
@@ -101,7 +105,8 @@
     TEST(bad_drafts) \
     TEST(bad_replays) \
     TEST(freeing_nothing) \
-    TEST(two_threads_share_a_static_cache)
+    TEST(two_threads_share_a_static_cache) \
+    TEST(two_threads_add_and_take_back)
 
 #define DECLARE(name) void test_##name(void);
 ALL_TESTS(DECLARE, DECLARE)

@@ -220,10 +220,30 @@ static void rewind_text(world *world, input *input)
         digest_of_text(ngc_drafter_text_view(world->sides[0].drafter), 0, length);
 }
 
+/* In slices up to the last or fewer, then back, or to the end; true if the text has ended. */
+static bool end_in_slices(const world *world, const side *side)
+{
+    int32_t done = 0;
+    bool fails = false;
+    for (int32_t i = 0; !done && !fails && !(world->turns_back && i == world->turns_at); i++) {
+        fails = failed(ngc_drafter_end_text_slice(side->drafter, world->n_pairs, &done));
+    }
+    arm(side, 0);
+    while (!done) {
+        ngc_drafter_settle_slice(side->drafter, world->n_pairs, &done);
+    }
+    return ngc_drafter_length(side->drafter) == 0;
+}
+
 static void end_text(world *world, input *input)
 {
     (void)input;
     for (int i = 0; i < SIDES; i++) {
+        if (world->in_slices && end_in_slices(world, &world->sides[i])) {
+            continue; /* be it that there was no text */
+        }
+        MUST(digest(ngc_drafter_context_view(world->sides[i].drafter)) == world->context_digest);
+        MUST(digest(world->sides[i].caches[0]) == world->digests[0]);
         while (failed(ngc_drafter_end_text(world->sides[i].drafter))) {
             MUST(digest(world->sides[i].caches[0]) == world->digests[0]);
             arm(&world->sides[i], 0);
@@ -271,6 +291,7 @@ static void begin(world *world, input *input)
         side *side = &world->sides[i];
         for (int k = 0; k < CACHES; k++) {
             MUST(ngc_cache_new(&side->toggles, 1, NGC_N_MAX, &side->caches[k]) == NGC_OK);
+            ngc_cache_grow_at_once(side->caches[k], 3);
         }
         ngc_cache *pairs;
         MUST(ngc_cache_new(&side->toggles, 2, 2, &pairs) == NGC_OK);
