@@ -71,8 +71,8 @@ class Drafter(Closing):
         `length` says how many are in the text then.
 
         Cost: four look-ups a token. The token at which a table is full waits until a larger one is
-        filled: with chained maps of 1.4 million n-grams (a text of about a million tokens) 0.4 s, which
-        Ctrl-C waits for, too.
+        filled, and Ctrl-C with it: 0.4 s with chained maps of 1.4 million n-grams, those of a text
+        of about a million tokens.
         """
         array = as_tokens(tokens)
         for start in range(0, len(array), _SLICE_TOKENS):
