@@ -1,5 +1,5 @@
 // A table of bars: measured ones solid, published ones hollow and in italics below.
-import { el } from "./dom.js";
+import { el, seen, spoken } from "./dom.js";
 import { keepArrows } from "./keys.js";
 
 export default {
@@ -14,7 +14,7 @@ export default {
             el("thead", {}, el("tr", {}, [rowTitle, ...columns].map((name) => el("th", { scope: "col" }, name)))),
             el("tbody", {}, rows.map(([name, cells]) => el("tr", {}, el("th", { scope: "row" }, name),
               cells.map(([here, published], j) => el("td", { "data-name": columns[j] },
-                here || published ? [bar(here, "here"), bar(published, "pub")] : el("span", { class: "told" }, "none")))))))),
+                here || published ? [bar(here, "here"), bar(published, "pub")] : el("span", { class: "told" }, seen("–"), spoken("no figure"))))))))),
         el("p", { class: "note" }, note)));
     };
     model.on("change:bars", show);
