@@ -386,7 +386,7 @@ class NgramCache(Closing):
         return gone
 
     def clear(self) -> None:
-        """Empties it. Ctrl-C is heard in between; the rest goes before it is used again."""
+        """Empties it, in one piece: chained maps of millions of n-grams take seconds."""
         self._handle.clear()
 
     # ---- looking ------------------------------------------------------------------------------

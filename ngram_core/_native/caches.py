@@ -14,7 +14,7 @@ from ..errors import NgramError
 from ..toggles import Toggles
 from .adding import Adding
 from .engine import ffi, lib
-from .handles import LARGE_BYTES, Handle, in_background
+from .handles import Handle, in_background
 from .values import NGRAM_DTYPE, Tokens, address_of, c_toggles, check, error_of
 
 SLICE_GRAMS = 1 << 15  # some 10 to 40 ms of going over a cache
@@ -24,21 +24,6 @@ def memory_of(fill: Any, pointer: Any) -> dict[str, int]:
     memory = ffi.new("ngc_memory *")
     check(fill(pointer, memory), "memory")
     return {name: int(getattr(memory, name)) for name, _ in ffi.typeof("ngc_memory").fields}
-
-
-class Clearing:
-    """A large cache that is being cleared, in a thread, as millions of blocks take seconds."""
-
-    def __init__(self, pointer: Any) -> None:
-        self._pointer = pointer
-        self._thread = in_background(lambda: lib.ngc_cache_clear(pointer), "clear")
-
-    def settle(self) -> None:
-        if self._thread is not None:
-            self._thread.join()
-
-    def close(self) -> None:
-        self.settle()
 
 
 class NativeCache(Handle):
@@ -193,15 +178,8 @@ class NativeCache(Handle):
                 data.close()
 
     def clear(self) -> None:
-        """Interrupted, it is empty before the next call."""
         with self.change() as pointer:
-            if self._size_bytes() <= LARGE_BYTES:
-                check(lib.ngc_cache_clear(pointer), "clearing")
-                return
-            clearing = Clearing(pointer)
-            self._stopped = clearing
-            clearing.settle()
-            self._stopped = None
+            check(lib.ngc_cache_clear(pointer), "clearing")
 
     def update(self, text: Tokens, n_new: int) -> None:
         with self.change() as pointer:
