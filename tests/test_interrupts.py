@@ -314,9 +314,7 @@ def test_a_replay_of_long_chunks_is_stopped_at_once(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", ["nocopy", "outermap", "innervector"])
-def test_freeing_is_stopped_at_once(
-    stage: str, measured: Callable[[str], None]
-) -> None:
+def test_freeing_is_stopped_at_once(stage: str, measured: Callable[[str], None]) -> None:
     caches = [cache_of(stage, 14) for _ in range(4)]
     seconds = timed(caches.pop().close)
     waited: list[float] = []
