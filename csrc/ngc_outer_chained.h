@@ -106,11 +106,13 @@ NGC_INLINE ENTRY_T *T(find)(const TABLE_T *table, const ngc_key *key, ngc_record
 /* How many entries one passes in looking for a key that is absent. */
 NGC_INLINE uint64_t T(crowd)(const TABLE_T *table, const ngc_key *key)
 {
-    size_t bucket = (size_t)(ngc_hash_key(key, table->hash) % table->n_buckets);
+    uint64_t hash = ngc_hash_key(key, table->hash);
+    size_t bucket = (size_t)(hash % table->n_buckets);
     ENTRY_T **link = table->buckets[bucket];
+    const ENTRY_T *entry = link == NULL ? NULL : *link;
     uint64_t n = 0;
-    for (const ENTRY_T *entry = link == NULL ? NULL : *link;
-         entry != NULL && entry->hash % table->n_buckets == bucket; entry = entry->next) {
+    for (; entry != NULL && (entry->hash == hash || entry->hash % table->n_buckets == bucket);
+         entry = entry->next) {
         n++;
     }
     return n;
