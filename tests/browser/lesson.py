@@ -87,6 +87,9 @@ EXECUTE = """async ([code, timeout]) => {
 PLOT_INK = """ink => [...document.querySelectorAll('.js-plotly-plot text')].some(
     e => e.textContent.startsWith('Memory by structure') && getComputedStyle(e).fill === ink)"""
 
+# Tenths of a second that a busy page may take to draw itself anew.
+REDRAWN_TENTHS = 50
+
 OVERLAPS = """selector => {
     const words = [...document.querySelectorAll(`${selector} svg text`)]
         .filter(e => e.textContent.trim() && e.getClientRects().length)
@@ -401,15 +404,21 @@ class Lesson:
         """By how many pixels the element's content is wider than the element, once it has drawn
         itself anew where it was too wide at first."""
         element = self.find(selector)
-        for _ in range(50):
+        for _ in range(REDRAWN_TENTHS):
             if wider(element) <= 0:
                 break
             self.page.wait_for_timeout(100)
         return wider(element)
 
     def overlaps(self, selector: str) -> list[str]:
-        """Words in pictures below the element that stand on each other, two by two."""
+        """Words in pictures below the element that stand on each other, two by two, once it has
+        drawn itself anew where they did at first."""
         found: list[str] = self.page.evaluate(OVERLAPS, selector)
+        for _ in range(REDRAWN_TENTHS):
+            if not found:
+                break
+            self.page.wait_for_timeout(100)
+            found = self.page.evaluate(OVERLAPS, selector)
         return found
 
     def axe(self, selector: str) -> list[str]:

@@ -52,15 +52,16 @@ class Pages:
         dark: bool = False,
         reduced_motion: bool = False,
         new_kernel: bool = False,
+        new_page: bool = False,
     ) -> Lesson:
         opened = self._kept.pop(app, None)
         again = (
             opened is not None
-            and not new_kernel
+            and not (new_kernel or new_page)
             and opened.what == what
             and opened.lesson.is_whole(what)
         )
-        if opened is not None and app == "notebook" and not again:
+        if opened is not None and (new_page or (app == "notebook" and not again)):
             self._close(opened)
             opened = None
         if opened is None:

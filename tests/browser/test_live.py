@@ -316,7 +316,7 @@ def test_errors_are_shown_in_words(open_notebook: Open) -> None:
 
 def test_running_it_again_and_again_leaves_nothing_in_the_page(open_notebook: Open) -> None:
     """plotly's script alone is 18 MB once it is loaded, and a page forgets no module."""
-    lesson = opened(open_notebook, SMALL)
+    lesson = opened(open_notebook, SMALL, new_page=True)
     before, nodes_before = lesson.holds()
     for _ in range(3):
         lesson.run_cell(0)
@@ -333,19 +333,3 @@ def test_a_page_opened_anew_asks_for_the_script(open_notebook: Open) -> None:
     lesson.run_cell(0)  # not the kernel's first figure, which brought the script along
     assert lesson.kernel("print(len(live.plots.widget._script))").strip() == "0"
     lesson.wait_plots("live", "Bytes copied")
-
-
-def test_a_figure_waits_for_what_it_shows(open_notebook: Open) -> None:
-    """plotly fills its model in messages of their own, which a busy page reads after it draws."""
-    lesson = open_notebook(
-        ["from ngram_core.views.figure import Plot\nplot = Plot({'data': [], 'layout': {}})\nplot"]
-    )
-    lesson.run_cell(0)
-    lesson.page.wait_for_timeout(1000)
-    assert lesson.page.locator(".js-plotly-plot").count() == 0
-    lesson.kernel("plot._widget_layout = {'width': 300}")
-    lesson.kernel("plot._widget_data = [{'type': 'scatter', 'x': [1], 'y': [2]}]")
-    lesson.page.wait_for_function(
-        "document.querySelector('.js-plotly-plot')?._fullLayout?.width === 300"
-        " && document.querySelector('.js-plotly-plot').data.length === 1"
-    )

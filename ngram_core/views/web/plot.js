@@ -10,25 +10,9 @@ export default () => {
       figure = (await plotly(context)).default();
       return figure.initialize(context);
     },
-    async render(context) {
-      await filled(context);
-      return figure.render(context);
-    },
+    render: (context) => figure.render(context),
   };
 };
-
-/**
- * plotly opens its model empty and fills it in messages of their own. Drawn in between, on a busy
- * machine, it would stay an empty plot for good.
- */
-function filled({ model }) {
-  const full = () => model.get("_widget_data")?.length && Object.keys(model.get("_widget_layout") ?? {}).length;
-  return new Promise((done) => {
-    const look = () => full() && (model.off(null, look), done());
-    for (const name of ["_widget_data", "_widget_layout"]) model.on(`change:${name}`, look);
-    look();
-  });
-}
 
 function plotly(context) {
   const shared = (globalThis[SHARED] ??= {});
