@@ -2,7 +2,6 @@
  * caches say of the same follower is added up there.
  */
 #include "ngc_packed_build.h"
-#include "ngc_slice.h"
 
 enum {
     MOST_RECORDS = 1 << 20, /* sorted at once: 16 MB; or one row, if that is longer */
