@@ -61,13 +61,12 @@ static ngc_status begin_row(ngc_packed_builder *self, const int32_t *gram, size_
                             bool *fits)
 {
     build_gathering *gathering = &self->gathering;
-    size_t wanted = gathering->n_all < MOST_RECORDS / 4 ? 4 * gathering->n_all : MOST_RECORDS;
     *fits = length <= gathering->capacity - gathering->n_records;
     if (!*fits && gathering->n_records > 0) {
         take_records(self);
         return NGC_OK;
     }
-    ngc_status status = *fits ? NGC_OK : reserve_records(self, length > wanted ? length : wanted);
+    ngc_status status = *fits ? NGC_OK : reserve_records(self, length);
     if (status == NGC_OK) {
         *fits = true;
         note_token(gathering, gram[0]);
@@ -203,7 +202,8 @@ static ngc_status begin_gathering(ngc_packed_builder *self)
         gathering->caches[i]->operations->facts(gathering->caches[i], &facts);
         gathering->n_all += (size_t)facts.n_grams;
     }
-    return reserve_records(self, 1);
+    size_t wanted = gathering->n_all < MOST_RECORDS / 4 ? 4 * gathering->n_all : MOST_RECORDS;
+    return reserve_records(self, wanted > 0 ? wanted : 1);
 }
 
 static ngc_status gather_next(ngc_packed_builder *self, bool *fits, bool *ended)

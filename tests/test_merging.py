@@ -123,7 +123,7 @@ def test_what_progress_raises_stops_the_merge(tmp_path: Path) -> None:
     seen: list[float] = []
     with ng.merge_static(path, path, seen.append) as cache:
         assert cache.n_grams == 199_998
-    assert len(seen) > 5
+    assert 5 < len(seen) < 500, "a slice for each n-gram would take minutes"
     assert seen == sorted(seen)
 
 

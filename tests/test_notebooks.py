@@ -131,7 +131,10 @@ pathlib.Path({group!r}, "cgroup.procs").write_text(str(os.getpid()))
 """
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize(
+    "lesson",
+    [pytest.param(name, marks=pytest.mark.slow) if "/" in name else name for name in LESSONS],
+)
 def test_runs_whole(lesson: str, tmp_path: Path, measured: Callable[[str], None]) -> None:
     """The solution with all memory there is; the reader's copy, which does the same, with little,
     where a control group can be made."""
