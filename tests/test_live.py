@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("anywidget")
 pytest.importorskip("plotly")
 
+import comm
 import ipywidgets
 
 from ngram_core.lesson.examples import EXAMPLES
@@ -23,7 +24,7 @@ from ngram_core.toggles import STAGES, choices
 from ngram_core.tokenizers import ByteTokenizer
 from ngram_core.views import measuring
 from ngram_core.views.assets import WEB
-from ngram_core.views.figure import SCRIPT, _guarded
+from ngram_core.views.figure import SCRIPT, Plot, _guarded
 from ngram_core.views.figure_grid import LIGHT, WIDE, apart, faint
 from ngram_core.views.live import Live
 from ngram_core.views.plot_layout import layout
@@ -166,6 +167,24 @@ def test_an_error_in_the_middle_of_a_run_is_told(
     assert "ZeroDivisionError" in live.board.board["error"]
     assert live.board.board["state"] == "failed"
     assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_a_figure_comes_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Filled in a later message, it would stay empty on a page that drew it in between."""
+    opened: list[dict[str, Any]] = []
+    create = comm.create_comm
+
+    def noted(**arguments: Any) -> Any:
+        opened.append(arguments["data"]["state"])
+        return create(**arguments)
+
+    monkeypatch.setattr(comm, "create_comm", noted)
+    plot = Plot({"data": [{"y": [1, 2]}], "layout": {"width": 300}})
+    (state,) = (state for state in opened if "_widget_data" in state)
+    assert state["_widget_data"][0]["y"] == [1, 2]
+    assert state["_widget_layout"]["width"] == 300
+    assert state["_config"]["displayModeBar"] is False
+    assert plot.comm is not None
 
 
 def test_a_figure_that_cannot_be_drawn_is_told(

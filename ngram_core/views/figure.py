@@ -50,12 +50,23 @@ class Plot(go.FigureWidget):  # type: ignore[misc]  # plotly ships no types
         first, Plot._sent = not Plot._sent, True
         return SCRIPT if first else ""
 
+    _whole = False  #: what the page is to draw is there
+
     def __init__(self, figure: dict[str, Any]) -> None:
         super().__init__(figure)
+        self._config = dict(_CONFIG)
         # plotly asks for views to be counted and reads the count nowhere. A page that takes a view
         # off counts down, and if the kernel has closed the figure by then, that is an error on it.
         self._view_count = None
         self.on_msg(self._asked)
+        self._whole = True
+        self.open()
+
+    def open(self) -> None:
+        """plotly opens its model empty and fills it in messages of their own. A busy page that
+        draws in between would show an empty plot for good: so we open it when it is whole."""
+        if self._whole:
+            super().open()
 
     def _asked(self, _widget: Any, content: Any, _buffers: Any) -> None:
         if content.get("kind") == "script":
@@ -72,7 +83,6 @@ class LiveFigure:
     def __init__(self, traces: list[Trace], layout: Layout) -> None:
         data = [{**_PLAIN, **trace} for trace in traces]
         self.widget = Plot({"data": data, "layout": layout})
-        self.widget._config = dict(_CONFIG)
         self.attached = False  #: the page has drawn the plots, and takes changes from now on
         self._traces = traces
         self._layout = layout
