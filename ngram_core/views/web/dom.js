@@ -20,6 +20,13 @@ export function el(tag, attrs, ...children) {
   return node;
 }
 
+/** Says whether a control can be used now; one that cannot any more gives the focus to its view. */
+export function offer(control, usable, how = "disabled") {
+  const left = !usable && control === document.activeElement;
+  control[how] = !usable;
+  if (left) control.closest("section[tabindex]").focus({ preventScroll: true });
+}
+
 /** Text that only a screen reader gets. */
 export const spoken = (text) => el("span", { class: "vh" }, text);
 

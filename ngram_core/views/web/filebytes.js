@@ -1,5 +1,5 @@
 // The bytes of a cache file: each number is one step, and says what it means.
-import { el, figure, freshId, plural, seen } from "./dom.js";
+import { el, figure, freshId, offer, plural, seen } from "./dom.js";
 import { keepArrows } from "./keys.js";
 
 const ROW = 8;
@@ -73,8 +73,8 @@ export default {
       bytes.forEach((byte, i) => byte.classList.toggle("now", i >= offset && i < offset + length));
       words.textContent = said[state.at];
       count.replaceChildren(el("b", {}, state.at + 1), ` / ${numbers.length}`);
-      back.disabled = state.at === 0;
-      next.disabled = state.at === last();
+      offer(back, state.at > 0);
+      offer(next, state.at < last());
       for (const part of parts.children) part.setAttribute("aria-pressed", String(part.dataset.group === group));
       formats.querySelectorAll("input").forEach((input, i) => { input.checked = i === state.file; });
     }

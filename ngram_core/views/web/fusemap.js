@@ -1,7 +1,7 @@
 // A fuse map built by hand: keys are peeled, then cells are filled. The document holds every seed's
 // cells, the engine's own order and all sentences, so that each step is made here at once.
 import { asker } from "./asker.js";
-import { el, freshId, plural } from "./dom.js";
+import { el, freshId, offer, plural } from "./dom.js";
 import { refuseFlood } from "./flood.js";
 import { cellGrid, listed } from "./fusecells.js";
 
@@ -140,11 +140,12 @@ export default {
       words.textContent = sentence();
       head.textContent = state.filled ? "What stands in each cell: position·length, and its check" : "Who is in which cell?";
       count.textContent = state.filled ? `filled ${state.filled} of ${doc.keys.length}` : `peeled ${state.taken.length} of ${doc.keys.length}`;
-      back.disabled = !state.taken.length && state.tapped < 0;
-      next.disabled = stuck() || state.filled === doc.keys.length;
-      finish.disabled = next.disabled;
+      const more = !stuck() && state.filled < doc.keys.length;
+      offer(back, state.taken.length > 0 || state.tapped >= 0);
+      offer(next, more);
+      offer(finish, more);
       finish.textContent = peeled() ? "Fill all" : "Peel all";
-      seed.hidden = !stuck();
+      offer(seed, stuck(), "hidden");
       seed.classList.toggle("main", stuck());
       list.replaceChildren(...state.taken.map(([k, cell]) => el("li", {}, `${doc.keys[k][0]} in ${cell}`)));
       if (!state.taken.length) list.replaceChildren(el("li", { class: "none" }, "none yet"));

@@ -1,6 +1,6 @@
 // The frame of all views of the inside: choices, steps, a sentence, and a picture that each view
 // draws. It reads the document of lesson/steps.py and never asks the kernel to step.
-import { el, figure, freshId } from "./dom.js";
+import { el, figure, freshId, offer } from "./dom.js";
 import { refuseFlood } from "./flood.js";
 import { asker } from "./asker.js";
 
@@ -39,7 +39,7 @@ function begun(model, root, name, picture, asked) {
   const stage = el("div", { class: "picture" });
   const typed = asked ? asking(asked) : null;
   const keys = el("p", { class: "keys" }, el("kbd", {}, "←"), " ", el("kbd", {}, "→"), " step · ",
-    el("kbd", {}, "Home"), " ", el("kbd", {}, "End"));
+    el("kbd", {}, "Home"), " ", el("kbd", {}, "End"), " · ", el("kbd", {}, "Esc"), " back to the notebook");
   const frame = el("section", { class: "ngc inside", tabindex: "0", role: "group", "aria-labelledby": titleId, "data-view": name, onkeydown: key },
     el("div", { class: "panel" },
       el("header", {}, title, note),
@@ -105,8 +105,8 @@ function begun(model, root, name, picture, asked) {
     const n = here.steps.length;
     doc.groups.forEach((_, i) => [...choices.children[i].querySelectorAll("button")].forEach((button, j) =>
       button.setAttribute("aria-pressed", String(chosen[i] === j))));
-    back.disabled = at === 0;
-    next.disabled = at === n - 1;
+    offer(back, at > 0);
+    offer(next, at < n - 1);
     frame.querySelector(".steps").hidden = n < 2;
     keys.hidden = n < 2;
     slider.max = n;

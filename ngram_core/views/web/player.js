@@ -1,5 +1,5 @@
 // Where the reader is in the story, and how they move: buttons, keys, slider, word, play.
-import { el, figure, freshId } from "./dom.js";
+import { el, figure, freshId, offer } from "./dom.js";
 import { eventOfWord, wordOf } from "./story.js";
 
 const SPEEDS = [["slow", 2000], ["normal", 1000], ["fast", 400]];
@@ -98,8 +98,8 @@ export function player(state, go, playing) {
     wordLabel.textContent = state.doc.between ? "Word" : "Token";
     word.max = state.doc.total;
     word.value = wordOf(state.doc, state.at);
-    back.disabled = state.at === 0;
-    next.disabled = state.at === last();
+    offer(back, state.at > 0);
+    offer(next, state.at < last());
   }
 
   return { node, show, key, stop };

@@ -1,5 +1,5 @@
 // Predict and Exercise: a question, an answer given once or often, a reply in words.
-import { el, freshId } from "./dom.js";
+import { el, freshId, offer } from "./dom.js";
 import { refuseFlood } from "./flood.js";
 
 const PATIENCE_MS = 6000;
@@ -52,7 +52,7 @@ function prediction(model) {
     const chosen = radios.find((radio) => radio.input.checked);
     if (chosen) wire.send(chosen.choice);
   } }, "Lock my guess");
-  const frame = el("section", { class: "ngc asked panel", "aria-label": "Prediction", onkeydown: keep },
+  const frame = el("section", { class: "ngc asked panel", "aria-label": "Prediction", tabindex: "-1", onkeydown: keep },
     el("fieldset", {}, el("legend", {}, el("b", { class: "kind" }, "Predict"), " ", model.get("text")),
       el("div", { class: "choices" }, radios.map((radio) => radio.node), lock)),
     line);
@@ -68,7 +68,7 @@ function prediction(model) {
       node.className = `choice${right ? " right" : ""}${wrong ? " wrong" : ""}`;
       mark.textContent = right ? "✓" : wrong ? "your guess" : "";
     }
-    lock.hidden = locked;
+    offer(lock, !locked, "hidden");
     wire.show(reply);
   };
   return { frame, show };

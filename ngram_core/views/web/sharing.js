@@ -12,6 +12,15 @@ async function load() {
   }
 }
 
+/** Escape goes from a view to the notebook's cell around it, which no Tab would reach. */
+function escape(event) {
+  const cell = event.key === "Escape" && event.currentTarget.closest(".jp-Cell");
+  if (!cell) return;
+  event.preventDefault();
+  event.stopPropagation();
+  cell.focus({ preventScroll: true });
+}
+
 export default async () => {
   const given = (await (modules[NAME] ??= load())).default;
   const view = typeof given === "function" ? await given() : given;
@@ -19,8 +28,10 @@ export default async () => {
     ...view,
     render(context) {
       const leave = view.render(context);
+      context.el.addEventListener("keydown", escape, true);
       return () => {
         leave?.();
+        context.el.removeEventListener("keydown", escape, true);
         context.el.replaceChildren();
       };
     },

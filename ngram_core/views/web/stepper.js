@@ -153,7 +153,7 @@ function stepper(model, root) {
 
 function keyHelp(id) {
   const key = (name) => el("kbd", {}, name);
-  return el("p", { class: "keys", id }, key("←"), " ", key("→"), " step · ", key("Space"), " play · ", key("Home"), " ", key("End"));
+  return el("p", { class: "keys", id }, key("←"), " ", key("→"), " step · ", key("Space"), " play · ", key("Home"), " ", key("End"), " · ", key("Esc"), " back to the notebook");
 }
 
 function totalNodes(event) {
