@@ -54,6 +54,9 @@ def lock_a_guess(page: Lesson, frame: Locator) -> None:
     assert frame.locator(".line").inner_text().startswith("You said ")
     assert frame.locator(".choice.right").count() == 1, "the right one is marked"
     assert all(radios.nth(i).is_disabled() for i in range(radios.count()))
+    assert frame.evaluate("e => e === document.activeElement"), "the focus is not lost"
+    page.press("Escape")
+    assert page.in_command_mode(), "Escape leads back to the notebook"
 
 
 def answer(page: Lesson, frame: Locator, right: str | None) -> None:

@@ -370,6 +370,10 @@ class Lesson:
         for key in keys:
             self.page.keyboard.press(key)
 
+    def in_command_mode(self) -> bool:
+        """Whether a cell has the focus, so that arrows go from cell to cell."""
+        return bool(self.page.evaluate("document.activeElement.matches('.jp-Cell')"))
+
     def dress(self, width: int, dark: bool) -> None:
         """The window that wide and the theme that dark, as if a reader had changed them."""
         size = self.page.viewport_size

@@ -79,6 +79,13 @@ def keys_alone(lesson: Lesson, view: Shown, inside: str) -> None:
     assert lesson.text(f"{inside} .words") in told(lesson, view), "page and kernel say the same"
     lesson.press("ArrowLeft")
     assert lesson.text(f"{inside} .words") == begun
+    lesson.press("ArrowRight")
+    lesson.find(f"{inside} button:has-text('Back')").focus()
+    lesson.press("Enter")  # the button cannot be pressed any more: its frame has the focus
+    assert lesson.page.evaluate("document.activeElement.dataset.view") == view.name
+    lesson.press("Escape")
+    assert lesson.in_command_mode(), "Escape leads back to the notebook"
+    lesson.find(inside).focus()
     lesson.press("End")
     assert lesson.page.locator(f"{inside} button:has-text('Next')").is_disabled()
 

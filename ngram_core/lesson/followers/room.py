@@ -17,6 +17,9 @@ ARRAYS = INNERVECTOR.toggles
 NEWS_BYTES = 8
 """Of one follower: its token and its count."""
 
+SEGMENT_BYTES = 4096
+"""In which the flat table takes its memory (`csrc/ngc_outer_flat.h`)."""
+
 _EQUAL = 128  # 2-grams: as many entries as fill a segment of the flat table
 
 
@@ -83,10 +86,16 @@ class Both:
 
     def __str__(self) -> str:
         news = NEWS_BYTES * self.n_followers
+        few = (
+            f"\nHere the maps are smaller: the flat table begins with {SEGMENT_BYTES:,} bytes, and so"
+            " few 2-grams do not fill them. See “Break it” below; a longer text shows the rest."
+            if self.maps < self.arrays
+            else ""
+        )
         return (
             f"{self.n_grams:,} 2-grams with {self.n_followers:,} followers: {news:,} bytes of news."
             f" As maps in a map {self.maps:,} bytes ({self.maps / self.n_grams:.0f} a 2-gram),"
-            f" as arrays {self.arrays:,} ({self.arrays / self.n_grams:.0f})."
+            f" as arrays {self.arrays:,} ({self.arrays / self.n_grams:.0f}).{few}"
         )
 
 

@@ -59,7 +59,7 @@ function curve(doc, here, k, width) {
   svg.append(svgNode("rect", { class: "here", x: x(k) - 7, y: top - 6, width: 14, height: height - top - bottom + 6, rx: 4 }));
   line(svg, doc.published, x, y, k, "pub");
   line(svg, here.counts.map((count) => count / here.total), x, y, k, "own");
-  legend(svg, width - right - 12);
+  legend(svg, width - right - 24);
   return svg;
 }
 
