@@ -108,8 +108,8 @@ def test_both_structures_of_the_recipe() -> None:
     assert both.arrays < both.maps / 2
     small = lesson05.in_bytes("to be or not to be, that is the question")
     assert small.arrays > small.maps, "the notebook says that a handful of 2-grams costs more"
-    assert "Here the maps are smaller" in str(small), "and so does the line that shows it"
-    assert "Here the maps" not in str(both)
+    assert "Here maps take less" in str(small), "and so does the line that shows it"
+    assert "Here maps" not in str(both)
 
 
 def test_it_pays_from_a_corpus_on(model: curve.FollowersModel) -> None:

@@ -87,8 +87,8 @@ class Both:
     def __str__(self) -> str:
         news = NEWS_BYTES * self.n_followers
         few = (
-            f"\nHere the maps are smaller: the flat table begins with {SEGMENT_BYTES:,} bytes, and so"
-            " few 2-grams do not fill them. See “Break it” below; a longer text shows the rest."
+            f"\nHere maps take less: the flat table begins with {SEGMENT_BYTES:,} bytes, which so"
+            " few 2-grams do not fill. “Break it” comes back to this; longer texts show the rest."
             if self.maps < self.arrays
             else ""
         )
