@@ -311,9 +311,10 @@ ngc_status ngc_counter_facts(const ngc_counter *counter, ngc_cache_facts *facts)
 ngc_status ngc_counter_memory(const ngc_counter *counter, ngc_memory *memory);
 
 /* Puts n_grams of them, from first_gram on, into an empty cache that holds 2-grams. Done from 0 on
- * it has the order that counting the stream into it gives. */
+ * it has the order that counting the stream into it gives. *n_done of them are in afterwards, on
+ * failure those before the bad one. NGC_NOT_YET: maybe none; it goes on with those behind them. */
 ngc_status ngc_counter_fill(ngc_counter *counter, ngc_cache *cache, int64_t first_gram,
-                            int64_t n_grams);
+                            int64_t n_grams, int64_t *n_done);
 
 /* Works out the order of llama.cpp's file for finished counts, then writes it in pieces, as
  * ngc_cache_save_legacy does. */

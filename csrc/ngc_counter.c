@@ -438,29 +438,40 @@ static ngc_status reserve_record(ngc_counter *counter, size_t bytes)
     return NGC_OK;
 }
 
-ngc_status ngc_counter_fill(ngc_counter *counter, ngc_cache *cache, int64_t first_gram,
-                            int64_t n_grams)
+/* Puts one 2-gram in, as a file would list it. */
+static ngc_status fill_one(ngc_counter *counter, ngc_cache *cache, size_t gram)
 {
     const ngc_counts *counts = ngc_counter_counts(counter);
+    size_t n_pairs = counts->starts[gram + 1] - counts->starts[gram];
+    ngc_status status = reserve_record(counter, n_pairs * NGC_PAIR_BYTES);
+    if (status != NGC_OK) {
+        return status;
+    }
+    ngc_put_int32s(counter->record, &counts->pairs[counts->starts[gram]].token, 2 * n_pairs);
+    ngc_key key = ngc_key_of(counts->keys[gram], 2);
+    return cache->operations->insert(cache, &key, counter->record, n_pairs);
+}
+
+ngc_status ngc_counter_fill(ngc_counter *counter, ngc_cache *cache, int64_t first_gram,
+                            int64_t n_grams, int64_t *n_done)
+{
+    *n_done = 0;
     if (cache->operations->insert == NULL || cache->n_min > 2 || cache->n_max < 2 ||
         counter->in_any_order) {
         return NGC_UNSUPPORTED;
     }
-    int64_t n_all = (int64_t)counts->n_grams;
+    int64_t n_all = (int64_t)ngc_counter_counts(counter)->n_grams;
     if (first_gram < 0 || first_gram > n_all || n_grams < 0 || n_grams > n_all - first_gram) {
         return NGC_BAD_ARGUMENT;
     }
+    cache->changes++;
+    cache->in_slices = true;
     ngc_status status = NGC_OK;
-    for (int64_t i = first_gram; status == NGC_OK && i < first_gram + n_grams; i++) {
-        size_t n_pairs = counts->starts[i + 1] - counts->starts[i];
-        status = reserve_record(counter, n_pairs * NGC_PAIR_BYTES);
-        if (status == NGC_OK) {
-            const int32_t *numbers = &counts->pairs[counts->starts[i]].token;
-            ngc_put_int32s(counter->record, numbers, 2 * n_pairs);
-            ngc_key key = ngc_key_of(counts->keys[i], 2);
-            status = cache->operations->insert(cache, &key, counter->record, n_pairs);
-        }
+    while (status == NGC_OK && *n_done < n_grams) {
+        status = fill_one(counter, cache, (size_t)(first_gram + *n_done));
+        *n_done += status == NGC_OK;
     }
+    ngc_end_slice(cache, status);
     return status;
 }
 

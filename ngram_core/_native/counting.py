@@ -62,8 +62,12 @@ class NativeCounter(Handle):
             return memory_of(lib.ngc_counter_memory, pointer)
 
     def fill(self, cache: NativeCache, first: int, n_grams: int) -> None:
+        n_done, end, status = ffi.new("int64_t *"), first + n_grams, lib.NGC_NOT_YET
         with self.use() as pointer, cache.change() as target:
-            check(lib.ngc_counter_fill(pointer, target, first, n_grams), "filling a cache")
+            while status == lib.NGC_NOT_YET:
+                status = lib.ngc_counter_fill(pointer, target, first, end - first, n_done)
+                first += int(n_done[0])
+            check(status, "filling a cache")
 
     def save_legacy(self, chunk: int = 1 << 20) -> Iterator[memoryview]:
         """The counts as llama.cpp's file, in pieces that are valid until the next one."""

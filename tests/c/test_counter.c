@@ -48,6 +48,20 @@ static uint8_t *saved_counts(ngc_counter *counter, size_t piece, size_t *bytes)
     return file;
 }
 
+/* In as many slices as it takes; *n_waits of them ended before all was in. */
+static ngc_status fill(ngc_counter *counter, ngc_cache *cache, int64_t first, int64_t n_grams,
+                       size_t *n_waits)
+{
+    ngc_status status = NGC_NOT_YET;
+    for (*n_waits = 0; status == NGC_NOT_YET; *n_waits += status == NGC_NOT_YET) {
+        int64_t n_done;
+        status = ngc_counter_fill(counter, cache, first, n_grams, &n_done);
+        first += n_done;
+        n_grams -= n_done;
+    }
+    return status;
+}
+
 static void check_counts(const int32_t *text, size_t length, size_t piece)
 {
     ngc_cache *wanted = counted(toggles_at(0), 2, 2, text, length);
@@ -59,11 +73,13 @@ static void check_counts(const int32_t *text, size_t length, size_t piece)
     for (size_t k = 0; toggles_at(k) != NULL; k++) {
         ngc_cache_facts facts;
         ngc_cache *cache, *straight = counted(toggles_at(k), 2, 2, text, length);
+        size_t n_waits;
         CHECK_OK(ngc_counter_facts(counter, &facts));
         CHECK_OK(ngc_cache_new(toggles_at(k), 2, 2, &cache));
-        CHECK_OK(ngc_counter_fill(counter, cache, 0, facts.n_grams / 2));
-        CHECK_OK(ngc_counter_fill(counter, cache, facts.n_grams / 2,
-                                  facts.n_grams - facts.n_grams / 2));
+        ngc_cache_grow_at_once(cache, piece);
+        CHECK_OK(fill(counter, cache, 0, facts.n_grams / 2, &n_waits));
+        CHECK_OK(fill(counter, cache, facts.n_grams / 2, facts.n_grams - facts.n_grams / 2,
+                      &n_waits));
         CHECK(same_file(cache, straight));
         check_sound(cache);
         ngc_cache_free(cache);
@@ -91,7 +107,8 @@ void test_counter_counts_as_a_cache_does(void)
     check_counts(text, 3000, 100);
 }
 
-/* Grouped in slices of any size, and looked at in between, when there is nothing yet. */
+/* Grouped in slices of any size, and looked at in between, when there is nothing yet; put into a
+ * cache that grows so, too. */
 void test_counter_groups_in_slices_of_any_size(void)
 {
     enum { N_TEXT = 3000 };
@@ -103,6 +120,7 @@ void test_counter_groups_in_slices_of_any_size(void)
         ngc_counter *counter;
         ngc_cache *cache;
         ngc_cache_facts facts;
+        size_t n_waits;
         CHECK_OK(ngc_counter_new(&counter));
         CHECK_OK(ngc_counter_add(counter, text, N_TEXT));
         double last = 0;
@@ -117,7 +135,9 @@ void test_counter_groups_in_slices_of_any_size(void)
         CHECK_EQUAL(ngc_counter_add(counter, text, 1), NGC_BAD_ARGUMENT);
         CHECK_OK(ngc_counter_facts(counter, &facts));
         CHECK_OK(ngc_cache_new(toggles_at(0), 2, 2, &cache));
-        CHECK_OK(ngc_counter_fill(counter, cache, 0, facts.n_grams));
+        ngc_cache_grow_at_once(cache, sizes[i]);
+        CHECK_OK(fill(counter, cache, 0, facts.n_grams, &n_waits));
+        CHECK((n_waits > 1000) == (sizes[i] <= 1)); /* once for each node that gets another bucket */
         CHECK(same_file(cache, wanted));
         ngc_cache_free(cache);
         ngc_counter_free(counter);
@@ -200,10 +220,11 @@ void test_counter_finishes_while_it_grows(void)
 static void check_refused(ngc_counter *any)
 {
     ngc_cache *plain, *constmap;
+    int64_t n_done;
     CHECK_OK(ngc_cache_new(toggles_at(0), 2, 2, &plain));
     CHECK_EQUAL(ngc_counter_in_any_order(any), NGC_BAD_ARGUMENT);
     CHECK_EQUAL(ngc_counter_begin_save(any), NGC_UNSUPPORTED);
-    CHECK_EQUAL(ngc_counter_fill(any, plain, 0, 0), NGC_UNSUPPORTED);
+    CHECK_EQUAL(ngc_counter_fill(any, plain, 0, 0, &n_done), NGC_UNSUPPORTED);
     CHECK_EQUAL(ngc_constmap_count(toggles_at(5), any, &constmap), NGC_UNSUPPORTED);
     ngc_cache_free(plain);
 }
@@ -333,9 +354,11 @@ void test_counter_refuses_what_it_cannot(void)
 {
     ngc_counter *counter;
     ngc_cache *ones, *pairs;
-    ngc_cursor cursor = {0};
+    ngc_cursor cursor = {0}, walk = {0};
+    ngc_ngram_facts gram;
     uint8_t buffer[64];
     size_t n;
+    int64_t n_done;
     CHECK_OK(ngc_cache_new(toggles_at(0), 1, 1, &ones));
     CHECK_OK(ngc_cache_new(toggles_at(0), 2, 2, &pairs));
     CHECK_OK(ngc_counter_new(&counter));
@@ -349,12 +372,17 @@ void test_counter_refuses_what_it_cannot(void)
     CHECK_EQUAL(ngc_counter_add(counter, RECIPE_A, 1), NGC_BAD_ARGUMENT);
     CHECK_EQUAL(ngc_counter_save_legacy(counter, &cursor, buffer, sizeof buffer, &n),
                 NGC_BAD_ARGUMENT);
-    CHECK_EQUAL(ngc_counter_fill(counter, ones, 0, 1), NGC_UNSUPPORTED);
-    CHECK_EQUAL(ngc_counter_fill(counter, pairs, -1, 1), NGC_BAD_ARGUMENT);
-    CHECK_EQUAL(ngc_counter_fill(counter, pairs, 0, 10000), NGC_BAD_ARGUMENT);
-    CHECK_EQUAL(ngc_counter_fill(counter, pairs, INT64_MAX, INT64_MAX), NGC_BAD_ARGUMENT);
-    CHECK_OK(ngc_counter_fill(counter, pairs, 0, 10));
-    CHECK_EQUAL(ngc_counter_fill(counter, pairs, 9, 10), NGC_DUPLICATE);
+    CHECK_EQUAL(ngc_counter_fill(counter, ones, 0, 1, &n_done), NGC_UNSUPPORTED);
+    CHECK_EQUAL(ngc_counter_fill(counter, pairs, -1, 1, &n_done), NGC_BAD_ARGUMENT);
+    CHECK_EQUAL(ngc_counter_fill(counter, pairs, 0, 10000, &n_done), NGC_BAD_ARGUMENT);
+    CHECK_EQUAL(ngc_counter_fill(counter, pairs, INT64_MAX, INT64_MAX, &n_done),
+                NGC_BAD_ARGUMENT);
+    CHECK_OK(ngc_counter_fill(counter, pairs, 0, 10, &n_done));
+    CHECK_EQUAL(n_done, 10);
+    CHECK_OK(ngc_cache_walk(pairs, &walk, &gram, 1, &n));
+    CHECK_EQUAL(ngc_counter_fill(counter, pairs, 9, 10, &n_done), NGC_DUPLICATE);
+    CHECK_EQUAL(n_done, 0);
+    CHECK_EQUAL(ngc_cache_walk(pairs, &walk, &gram, 1, &n), NGC_CHANGED);
     ngc_counter_free(counter);
     ngc_counter_free(NULL);
     ngc_cache_free(ones);

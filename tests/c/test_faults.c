@@ -513,10 +513,11 @@ static ngc_status count_in_any_order(world *world)
 static ngc_status fill_from_counter(world *world)
 {
     ngc_cache_facts all, done;
+    int64_t n_done;
     CHECK_OK(ngc_counter_facts(world->counter, &all));
     CHECK_OK(ngc_cache_facts_of(world->cache, &done));
     return ngc_counter_fill(world->counter, world->cache, done.n_grams,
-                            all.n_grams - done.n_grams);
+                            all.n_grams - done.n_grams, &n_done);
 }
 
 static ngc_status pack_counts(world *world)
