@@ -8,6 +8,10 @@ from typing import Any
 import anywidget
 from IPython.display import display
 
+PLACE = {"sync": True, "echo_update": False}
+"""Tags of a trait that says where the reader is: the kernel must not send it back, or a place told
+while it was busy would come when the reader is further."""
+
 _shown: dict[str, tuple[int, list[weakref.ref[anywidget.AnyWidget]]]] = {}
 """The widgets that each cell made in its latest run: cell id -> (run, widgets)."""
 

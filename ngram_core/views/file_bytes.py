@@ -8,7 +8,7 @@ from ..errors import InputError
 from ..lesson.constmap.file_bytes import FORMATS, FileBytes
 from ..lesson.constmap.fuse_map import NOTES
 from .assets import script, style
-from .base import View
+from .base import PLACE, View
 
 
 class FileView(View):
@@ -26,7 +26,7 @@ class FileView(View):
     _css = style("filebytes")
 
     files = traitlets.Dict().tag(sync=True)
-    state = traitlets.Dict().tag(sync=True)  #: file and at: the numbers of a file, and in it
+    state = traitlets.Dict().tag(**PLACE)  #: file and at: the numbers of a file, and in it
 
     def __init__(self, file_format: str = "constmap", text: str = NOTES, at: int = 0) -> None:
         if file_format not in FORMATS:

@@ -10,7 +10,7 @@ import traitlets
 from ..errors import InputError, NgramError
 from ..lesson.constmap.fuse_map import NOTES, FuseMap, Hand
 from .assets import script, style
-from .base import View, whole_text
+from .base import PLACE, View, whole_text
 
 
 class Peel(View):
@@ -27,7 +27,7 @@ class Peel(View):
     _css = style("fusemap")
 
     map = traitlets.Dict().tag(sync=True)
-    state = traitlets.Dict().tag(sync=True)  #: see `Hand`
+    state = traitlets.Dict().tag(**PLACE)  #: see `Hand`
 
     def __init__(self, text: str = NOTES) -> None:
         self.model = FuseMap(text)
@@ -86,7 +86,7 @@ class LookUp(View):
     _css = style("fusemap")
 
     map = traitlets.Dict().tag(sync=True)
-    state = traitlets.Dict().tag(sync=True)  #: first and second (numbers of words), verify
+    state = traitlets.Dict().tag(**PLACE)  #: first and second (numbers of words), verify
 
     def __init__(self, text: str = NOTES, ngram: str = "", verify: bool = True) -> None:
         self.model = FuseMap(text)

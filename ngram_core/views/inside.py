@@ -9,7 +9,7 @@ import traitlets
 
 from ..errors import NgramError
 from ..lesson.steps import StepsModel
-from .base import View, whole_text
+from .base import PLACE, View, whole_text
 
 
 class Inside(View):
@@ -19,7 +19,7 @@ class Inside(View):
     """
 
     story = traitlets.Unicode().tag(sync=True)
-    place: traitlets.List[int] = traitlets.List().tag(sync=True)  #: choices in force, then the step
+    place: traitlets.List[int] = traitlets.List().tag(**PLACE)  #: choices in force, then the step
 
     def __init__(self, model: StepsModel) -> None:
         self.model = model

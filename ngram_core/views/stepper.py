@@ -17,7 +17,7 @@ from ..lesson.story import Settings
 from ..lesson.thresholds import MOST, as_numbers
 from ..rule import LLAMA_CPP, Rule
 from .assets import script, style
-from .base import View
+from .base import PLACE, View
 
 
 class Stepper(View):
@@ -42,7 +42,7 @@ class Stepper(View):
     _css = style("stepper", "thresholds")
 
     story = traitlets.Unicode().tag(sync=True)
-    at = traitlets.Int(0).tag(sync=True)
+    at = traitlets.Int(0).tag(**PLACE)
     inputs = traitlets.Dict().tag(sync=True)
     choices = traitlets.Dict().tag(sync=True)
     compared = traitlets.Dict().tag(sync=True)  #: with llama.cpp's numbers; {} without thresholds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -407,12 +408,15 @@ class Lesson:
     def overflow(self, selector: str) -> int:
         """By how many pixels the element's content is wider than the element, once it has drawn
         itself anew where it was too wide at first."""
-        element = self.find(selector)
+        return self.settled(lambda: wider(self.find(selector)))
+
+    def settled(self, pixels: Callable[[], int], most: int = 0) -> int:
+        """A number of pixels, once it is as small as wanted or has had the time to become so."""
         for _ in range(REDRAWN_TENTHS):
-            if wider(element) <= 0:
+            if pixels() <= most:
                 break
             self.page.wait_for_timeout(100)
-        return wider(element)
+        return pixels()
 
     def overlaps(self, selector: str) -> list[str]:
         """Words in pictures below the element that stand on each other, two by two, once it has

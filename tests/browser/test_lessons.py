@@ -61,12 +61,13 @@ def test_runs_and_shows(
             # the view, not the text that stands in its place
             drawn = area.locator(".jp-OutputArea-output.lm-Panel > .lm-Widget > *").first
             drawn.wait_for(state="visible", timeout=20_000)
-            page.page.wait_for_timeout(300)
+            tall = page.settled(lambda here=area: cut(here), 1)
             page.screenshot(f"{lesson.replace('/', '-').removesuffix('.ipynb')}-{app}-{index}")
-            assert cut(area) <= 1, f"output {index} stands in a low box"
+            assert tall <= 1, f"output {index} stands in a low box"
             shown += 1
         if cell["outputs"]:
-            assert wider(area) <= 1, f"output {index} is wider than the page"
+            wide = page.settled(lambda here=area: wider(here), 1)
+            assert wide <= 1, f"output {index} is wider than the page"
     assert shown > 0
     if not lesson.startswith("solutions/"):
         assert answer_all(page, lesson) >= 2

@@ -25,10 +25,8 @@ def opened(open_notebook: Open, **how: object) -> Lesson:
 
 def same(lesson: Lesson) -> str:
     """The sentence on the page, which must be the one that the kernel would say."""
-    lesson.page.wait_for_timeout(400)
     shown = lesson.text(f"{VIEW} .words")
-    told = lesson.kernel("print(payoff.describe().splitlines()[-1])").split(": ", 1)[1]
-    assert shown == " ".join(told.split())
+    lesson.wait_value("payoff.describe().splitlines()[-1].split(': ', 1)[1]", shown)
     return shown
 
 

@@ -150,6 +150,33 @@ def test_steps_are_quick(open_notebook: Open, measured: Callable[[str], None]) -
     assert place(lesson) == before - 2
 
 
+# Steps on and on, every 60 ms, which is sooner than the place is told; the places seen.
+STEP_ON = """async () => {
+    const frame = document.querySelector('.stepper'), seen = [];
+    const right = { key: 'ArrowRight', bubbles: true };
+    const press = () => frame.dispatchEvent(new KeyboardEvent('keydown', right));
+    const rest = (ms) => new Promise((done) => setTimeout(done, ms));
+    const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+    kernel.requestExecute({ code: 'import time; time.sleep(1)' });
+    press();
+    await rest(400); // the place is told, to a kernel at work
+    for (let i = 0; i < 40; i++) {
+        press();
+        await rest(60);
+        seen.push(Number(frame.querySelector('.count b').textContent));
+    }
+    return seen;
+}"""
+
+
+def test_a_busy_kernel_takes_nobody_back(open_notebook: Open) -> None:
+    lesson = opened(open_notebook)
+    lesson.press("Home")
+    seen = lesson.page.evaluate(STEP_ON)
+    assert seen == list(range(seen[0], seen[0] + len(seen)))
+    lesson.wait_value("stepper.at", seen[-1] - 1)
+
+
 def test_jumping_about_keeps_the_text_right(open_notebook: Open) -> None:
     """Chips are kept from step to step; wherever the reader jumps, they spell the text."""
     lesson = opened(open_notebook)
