@@ -205,7 +205,13 @@ def read_tokens(path: Path) -> Tokens:
 
 def as_text(drafts: Iterable[Iterable[int]]) -> str:
     """One line per draft call, the drafted tokens separated by blanks."""
-    return "".join(" ".join(str(int(token)) for token in draft) + "\n" for draft in drafts)
+    numbers = [
+        draft.tolist() if isinstance(draft, np.ndarray) else [int(token) for token in draft]
+        for draft in drafts
+    ]
+    if not numbers:
+        return ""
+    return str(numbers)[2:-2].replace("], [", "\n").replace(", ", " ") + "\n"
 
 
 def assert_drafts(run: Run, drafts: Iterable[Iterable[int]], whole: bool = True) -> None:

@@ -448,6 +448,7 @@ def test_scores_of_32_bits_turn_the_light() -> None:
     assert said.text.startswith("Other drafts. With 1.44 MB of corpus int32 drafted")
 
 
+@pytest.mark.slow
 def test_small_races_say_what_they_measured() -> None:
     naive = lesson09.one_run_each(n_runs=2, text_tokens=1_000)
     assert "upstream, 4 runs of 1,000 tokens" in str(naive)

@@ -80,7 +80,7 @@ def failures(cache: ng.NgramCache, act: object) -> Iterator[int]:
             return
 
 
-@pytest.mark.parametrize("step", [1, 7, 400])
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow), 7, 400])
 def test_counting_that_fails_changes_nothing_even_where_counts_are_full(
     step: int, tmp_path: Path
 ) -> None:

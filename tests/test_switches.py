@@ -249,7 +249,15 @@ print(need, field("VmHWM") - before)
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell")
-@pytest.mark.parametrize("stage", ["upstream", "outermap", "innervector", "constmap"])
+@pytest.mark.parametrize(
+    "stage",
+    [
+        "upstream",
+        pytest.param("outermap", marks=pytest.mark.slow),
+        pytest.param("innervector", marks=pytest.mark.slow),
+        "constmap",
+    ],
+)
 def test_the_estimate_holds_and_is_not_far_off(stage: str) -> None:
     command = [sys.executable, "-c", _GROWS, stage]
     ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)

@@ -334,11 +334,13 @@ class NativeReplay(Handle):
                 check(status, "taking drafts")
             if n_written[0] == 0:
                 return drafts
+            piece = buffer[: n_written[0]].copy()
+            numbers = piece.tolist()  # read faster than an array's, one by one
             at = 0
-            while at < n_written[0]:
-                length = int(buffer[at])
-                drafts.append(buffer[at + 1 : at + 1 + length].copy())
-                at += 1 + length
+            while at < len(numbers):
+                end = at + 1 + numbers[at]
+                drafts.append(piece[at + 1 : end])
+                at = end
 
     def take_calls(self) -> npt.NDArray[np.void]:
         return self._take(lib.ngc_replay_take_calls, CALL_DTYPE, "ngc_call")
