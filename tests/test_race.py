@@ -121,6 +121,33 @@ def test_counts_and_checksum_are_those_of_a_replay(result: RaceResult) -> None:
     assert size.other_drafts == ()
 
 
+def test_what_is_the_clock_s_is_said_where_it_counts(result: RaceResult) -> None:
+    size = result.size(SIZE_MB)
+    slow, fast = size.stage("upstream"), size.stage("precheck")
+    calls_per_drafted = fast.n_calls / fast.n_drafted
+
+    def said(fast_ns: float, reading_ns: int) -> str:
+        stages = [
+            replace(figures, ns_per_drafted=Spread(2, ns, ns, ns))
+            for figures, ns in ((slow, 1000.0), (fast, fast_ns))
+        ]
+        timed = replace(
+            result,
+            sizes=(replace(size, stages=tuple(stages)),),
+            surroundings=replace(result.surroundings, clock_cost_ns=reading_ns),
+        )
+        return " ".join(timed.to_text().split())
+
+    share = 25 * calls_per_drafted
+    net = f"{(1000 - share) / (100 - share):.3g} times as fast as upstream"
+    assert (
+        f"Of precheck's 100 ns per drafted token, {share:.0f} are the clock's; without that it"
+        f" is {net}." in said(100.0, 25)
+    )
+    assert "the clock's" not in said(900.0, 25)
+    assert "the clock's." in said(share, 25), "nothing is left to divide by"
+
+
 def test_loads_are_of_each_stages_own_format(result: RaceResult) -> None:
     stages = result.size(SIZE_MB).stages
     assert [figures.load.format for figures in stages if figures.load] == [

@@ -16,6 +16,7 @@ from .tables import Table
 WIDTH = 80
 TITLE = "A race of the stages"
 
+_CLOCK_SHARE = 0.03  # of a stage's time; below it, nobody would see the difference
 _BUSY = 0.6  # of the cores; a race itself keeps one at work
 
 
@@ -31,7 +32,7 @@ def to_text(result: RaceResult) -> str:
         shown += [tables.static_cache(size)] if size.size_mb else []
         for table in shown:
             lines += ["", *_as_text(table)]
-        lines += [line for words in _verdicts(size) for line in _wrapped(words)]
+        lines += [line for words in _verdicts(result, size) for line in _wrapped(words)]
     if result.sizes:
         lines += ["", *_as_text(tables.summary(result)), ""]
     lines += [line for words in _tail(result) for line in _wrapped(words)]
@@ -79,7 +80,7 @@ def report_parts(result: RaceResult) -> Iterator[str | Table]:
         yield tables.summary(result)
     for size in result.sizes:
         yield tables.times(result, size)
-        yield from _verdicts(size)
+        yield from _verdicts(result, size)
         yield tables.first_times(size)
         yield tables.own_caches(size)
         if size.size_mb:
@@ -120,7 +121,7 @@ def _head(result: RaceResult) -> list[str]:
     ]
 
 
-def _verdicts(size: SizeFigures) -> list[str]:
+def _verdicts(result: RaceResult, size: SizeFigures) -> list[str]:
     first = size.stages[0]
     if size.drafts_equal:
         said = f"Drafts: the same in all runs of all stages (checksum {first.checksums[0]})."
@@ -138,7 +139,30 @@ def _verdicts(size: SizeFigures) -> list[str]:
     noise = tables.noise_words(size.noise, again[0] if again else first.stage)
     slower = size.slower_steps
     steps = f" Slower than the stage before, by more than that: {', '.join(slower)}."
-    return [f"{counted}{said} {noise[0].upper()}{noise[1:]}.{steps if slower else ''}"]
+    clock = _clock_words(size, result.surroundings.clock_cost_ns)
+    return [f"{counted}{said} {noise[0].upper()}{noise[1:]}.{steps if slower else ''}{clock}"]
+
+
+def _clock_words(size: SizeFigures, reading_ns: int) -> str:
+    """What the fastest stage's time holds of the clock, and its factors without; "" if little."""
+    drafted = {f.name: f.ns_per_drafted.median for f in size.stages if f.ns_per_drafted}
+    fastest = min(drafted, key=drafted.__getitem__, default=None)
+    if fastest is None:
+        return ""
+    clock_ns = size.clock_ns(fastest, reading_ns)
+    if clock_ns < _CLOCK_SHARE * drafted[fastest]:
+        return ""
+    others = [f.name for f in size.stages if f.name != fastest and not f.again]
+    factors = [
+        f"{ratio:.3g} times as fast as {name}"
+        for name in dict.fromkeys(others[:1] + others[-1:])
+        if (ratio := size.times_faster_net(fastest, name, reading_ns)) is not None
+    ]
+    without = f"; without that it is {' and '.join(factors)}" if factors else ""
+    return (
+        f" Of {fastest}'s {drafted[fastest]:.0f} ns per drafted token, {clock_ns:.0f} are the"
+        f" clock's{without}."
+    )
 
 
 def _tail(result: RaceResult) -> list[str]:
