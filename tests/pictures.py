@@ -1,7 +1,8 @@
 """Makes the lessons' pictures (make pictures): the real views in a real JupyterLab.
 
 Each picture is one element of one cell's output, in light and in dark. They stand in the
-lessons before the cells that show them, for GitHub, a dead kernel and a slow start.
+lessons before the cells that show them, for GitHub, a dead kernel and a slow start. What shows
+times shows those that `recorded.py` has kept.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from browser.server import JupyterServer
 from png import shrink
 
 if TYPE_CHECKING:
-    from playwright.sync_api import FloatRect, Locator
+    from playwright.sync_api import FloatRect
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks" / "pictures"
 WIDTH = 1136
@@ -59,12 +60,12 @@ secret = "please do not tell anyone about the cake"
 stepper = Stepper(secret, earlier=NOTES, corpus=NOTES, n_draft=5, word=5)
 stepper.at += 3
 stepper"""
-LIVE = """from ngram_core.views import Live
-live = Live()
-for size in (0, 1, 5):
-    live.run("upstream", size)
-    live.run("nocopy", size)
-live"""
+RECORDED = f"""import sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import recorded
+from ngram_core.views import BarTable, Race, SearchTimes
+"""
+LIVE = f"{RECORDED}recorded.live()"
 
 LESSON_05 = ASKED.format("lesson05")
 FOLLOWERS = """from ngram_core.views import Arrival, Followers
@@ -93,20 +94,15 @@ for cell in (0, 1, 3, 4, 7, 9):
     stuck.state = vars(hand)
 stuck"""
 LOOK_UP = "from ngram_core.views import LookUp\n"
-LOADS = """from ngram_core.views import BarTable
-from ngram_core.lesson.constmap import loading
-if "loads" not in globals():
-    loads = loading.measure()
-BarTable(loading.bars(loads))"""
+LOADS = f'{RECORDED}BarTable(recorded.bars("loads"))'
 
 LESSON_08 = ASKED.format("lesson08")
-CHECKING = "from ngram_core.views import BarTable, Check, Lines\n"
+CHECKING = "from ngram_core.views import BarTable, Check\n"
 COUNTS = "from ngram_core.lesson.checking import counts\n"
-PROFILE = """if "profile" not in globals():
-    profile = counts.measure()
-BarTable(counts.bars(profile))"""
-LIMIT = PROFILE.replace("counts.bars", "counts.limit_bars")
-LINES = "lines = Lines(word=82)\nlines.go(5)\nlines"
+PROFILE = f'{RECORDED}BarTable(recorded.bars("profile", 0))'
+LIMIT = f'{RECORDED}BarTable(recorded.bars("profile", 1))'
+IDEAS = f'{RECORDED}BarTable(recorded.bars("ideas"))'
+LINES = f"{RECORDED}recorded.lines()"
 
 LESSON_04 = ASKED.format("lesson04")
 LOOKUP = """from ngram_core.views import TableView
@@ -126,7 +122,7 @@ names = [label for label, _ in search.model.pictures.groups[0].choices]
 search.choose(names[{}], "one inside")
 search.go({})
 search"""
-TIMES = "from ngram_core.views import SearchTimes\nSearchTimes()"
+TIMES = f"{RECORDED}SearchTimes(recorded.searches())"
 
 LESSON_10 = ASKED.format("lesson10")
 PAYOFF = """from ngram_core.views import Payoff
@@ -137,11 +133,7 @@ from ngram_core.lesson.payoff import gains
 BarTable(gains.bars())"""
 
 LESSON_09 = ASKED.format("lesson09")
-RACE = """from ngram_core.views import Race
-if "race" not in globals():
-    race = Race(largest_mb=5)
-    race.run()
-race{0}"""
+RACE = f"{RECORDED}race = Race(recorded.race())\nrace"
 RACED = "text=precheck >> nth=0"
 
 PICTURES = (
@@ -208,10 +200,11 @@ PICTURES = (
     Picture("07-exercise", f"{LESSON_07}Exercise(lesson07.PEELING_ORDER)", ".asked"),
     Picture("08-check", f"{CHECKING}Check()", ".inside .steps", to=".inside .picture"),
     Picture("08-predict", f"{LESSON_08}Predict(lesson08.SAVED)", ".asked"),
-    Picture("08-profile", f"{CHECKING}{COUNTS}{PROFILE}", ".bars"),
+    Picture("08-profile", PROFILE, ".bars"),
     Picture("08-shares", f"{CHECKING}{COUNTS}BarTable(counts.share_bars())", ".bars"),
-    Picture("08-lines", f"{CHECKING}{LINES}", ".inside .steps", to=".inside .picture"),
-    Picture("08-limit", f"{CHECKING}{COUNTS}{LIMIT}", ".bars"),
+    Picture("08-lines", LINES, ".inside .steps", to=".inside .picture"),
+    Picture("08-limit", LIMIT, ".bars"),
+    Picture("08-ideas", IDEAS, ".bars"),
     Picture("08-exercise", f"{LESSON_08}Exercise(lesson08.VERDICTS)", ".asked"),
     Picture("06-predict", f"{LESSON_06}Predict(lesson06.FEWER)", ".asked"),
     Picture("06-search", SEARCH.format(2, 99), ".inside .steps", to=".inside .searches"),
@@ -221,12 +214,12 @@ PICTURES = (
     Picture("09-predict", f"{LESSON_09}Predict(lesson09.LARGEST)", ".asked"),
     Picture(
         "09-plots",
-        RACE.format(""),
+        RACE,
         ".js-plotly-plot",
         to=".js-plotly-plot .g-xtitle",
         until=RACED,
     ),
-    Picture("09-race", RACE.format(".board"), ".board"),
+    Picture("09-race", f"{RACE}.board", ".board"),
     Picture("09-exercise", f"{LESSON_09}Exercise(lesson09.DENOMINATORS)", ".asked"),
     Picture("10-payoff", PAYOFF.format(""), ".inside .steps", to=".inside .picture .key"),
     Picture("10-predict", f"{LESSON_10}Predict(lesson10.STORY)", ".asked"),
@@ -256,7 +249,8 @@ def make(wanted: list[str]) -> None:
             pages = Pages(browser, lambda _app: server)
             cells = [picture.code for picture in pictures]
             for dark in (False, True):
-                take(pages.open(cells, width=WIDTH, height=1800, dark=dark), pictures, dark)
+                lesson = pages.open(cells, width=WIDTH, height=1800, dark=dark, new_kernel=True)
+                take(lesson, pictures, dark)
                 pages.end_test()
             pages.close()
         finally:
@@ -266,19 +260,19 @@ def make(wanted: list[str]) -> None:
 
 def take(lesson: Lesson, pictures: list[Picture], dark: bool) -> None:
     for number, picture in enumerate(pictures):
-        lesson.run_cell(number)  # also scrolls there: cells far away are not in the page
-        part = lesson.cell_output(number).locator(picture.part)
-        part.wait_for(state="visible")
-        if picture.until:
-            part.locator(picture.until).wait_for(state="visible")
-            lesson.page.wait_for_timeout(1000)  # colours and width go to the kernel and back
         path = FOLDER / f"{picture.name}-{'dark' if dark else 'light'}.png"
-        path.write_bytes(shrink(lesson.page, shot(lesson, part, number, picture)))
+        path.write_bytes(shrink(lesson.page, shot(lesson, number, picture)))
         report(path)
 
 
-def shot(lesson: Lesson, first: Locator, number: int, picture: Picture) -> bytes:
-    """From the top of the first part to the bottom of the last one."""
+def shot(lesson: Lesson, number: int, picture: Picture) -> bytes:
+    """From the top of the first part to the bottom of the last one, in that cell's output."""
+    lesson.run_cell(number)  # also scrolls there: cells far away are not in the page
+    first = lesson.cell_output(number).locator(picture.part)
+    first.wait_for(state="visible")
+    if picture.until:
+        first.locator(picture.until).wait_for(state="visible")
+        lesson.page.wait_for_timeout(1000)  # colours and width go to the kernel and back
     last = lesson.cell_output(number).locator(picture.to or picture.part)
     first.evaluate("e => e.scrollIntoView({ block: 'start' })")
     top, bottom = first.bounding_box(), last.bounding_box()

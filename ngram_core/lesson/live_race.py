@@ -81,6 +81,14 @@ class LiveRace(Closing):
         self._kept = False  # whether results[-1] is of the race that was begun last
         self._closed = False
 
+    @classmethod
+    def over(cls, result: RaceResult, choice: Choice) -> LiveRace:
+        """A race that was run before, as a report's JSON keeps it, with what was chosen then."""
+        race = cls(choice)
+        race.results, race.raced, race._kept = [result], choice, True
+        race.state = "done"
+        return race
+
     # ---- what the reader does -----------------------------------------------------------------
 
     def choose(self, **changes: Any) -> None:

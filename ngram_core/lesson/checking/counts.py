@@ -204,7 +204,9 @@ def _median_and_range(s: StageCounts) -> str:
 def bars(profile: Profile, title: str = "One guess, by stage", row_title: str = "stage") -> Bars:
     """Time and work of a guess by stage; times beside the published ones."""
     stages = list(profile.stages.values())
-    published = [DRAFTING_US.get(s.stage, {}).get(541) for s in stages]
+    known = [DRAFTING_US.get(s.stage, {}).get(541) for s in stages]
+    several = sum(us is not None for us in known) > 1  # one alone has none to be compared with
+    published = known if several else [None] * len(known)
     columns = [
         Column(
             "µs a guess",

@@ -95,10 +95,19 @@ def _batch(followers: Any, keys: Any, search: Search) -> int:
 
 
 class TimesModel(StepsModel):
-    """What was measured here; a step is a length of the list."""
+    """What was measured here; a step is a length of the list.
 
-    def __init__(self, lengths: Sequence[int] = LENGTHS, runs: int = RUNS) -> None:
-        self.times = measure(lengths, runs)
+    Args:
+        times: as measured before, with as many runs of these lengths; by default they are now.
+    """
+
+    def __init__(
+        self,
+        lengths: Sequence[int] = LENGTHS,
+        runs: int = RUNS,
+        times: Times | None = None,
+    ) -> None:
+        self.times = times or measure(lengths, runs)
         super().__init__(
             Pictures(
                 "Time of one search, ns",
