@@ -20,7 +20,7 @@ ngc_status ngc_check_toggles(const ngc_toggles *toggles)
                    (toggles->outer == NGC_OUTER_PLACES) ==
                        (toggles->followers == NGC_FOLLOWERS_SUMMED) &&
                    is_within(toggles->bound, 1) && is_within(toggles->late_static, 1) &&
-                   is_within(toggles->prefetch, 1) &&
+                   is_within(toggles->prefetch, 1) && is_within(toggles->glance, 1) &&
                    is_within(toggles->search, NGC_SEARCH_SIMD) &&
                    is_within(toggles->static_cache, NGC_STATIC_NGC) &&
                    is_within(toggles->precheck, 1) && is_within(toggles->hash, NGC_HASH_MIXED) &&

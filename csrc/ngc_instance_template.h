@@ -8,7 +8,7 @@
 #include "ngc_cache_template.h"
 #include "ngc_inside_template.h"
 
-static inline NGC_PAIR(VIEW, view)
+NGC_INLINE NGC_PAIR(VIEW, view)
     C(find_view)(const ngc_cache *cache, const ngc_key *key, ngc_recorder *recorder)
 {
     const ENTRY_T *entry = T(find)(&((const CACHE_T *)cache)->table, key, recorder);

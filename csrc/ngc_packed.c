@@ -106,7 +106,7 @@ packed_view ngc_packed_find_recorded(const ngc_cache *cache, const ngc_key *key,
     return find(cache, key, recorder);
 }
 
-bool ngc_packed_glance(const ngc_cache *cache, const int32_t *tokens, const ngc_rule *rule,
+NGC_INLINE bool glance(const ngc_cache *cache, const int32_t *tokens, const ngc_rule *rule,
                        ngc_recorder *recorder)
 {
     const packed_cache *self = (const packed_cache *)cache;
@@ -121,9 +121,26 @@ bool ngc_packed_glance(const ngc_cache *cache, const int32_t *tokens, const ngc_
     return may_pass;
 }
 
-void ngc_packed_prefetch(const ngc_cache *cache, const int32_t *tokens)
+bool ngc_packed_glance_plain(const ngc_cache *cache, const int32_t *tokens, const ngc_rule *rule)
+{
+    return glance(cache, tokens, rule, NULL);
+}
+
+bool ngc_packed_glance_recorded(const ngc_cache *cache, const int32_t *tokens,
+                                const ngc_rule *rule, ngc_recorder *recorder)
+{
+    return glance(cache, tokens, rule, recorder);
+}
+
+void ngc_packed_prefetch(const ngc_cache *cache, const int32_t *tokens, bool glances)
 {
     const packed_cache *self = (const packed_cache *)cache;
+    if (!glances) {
+        packed_place place =
+            packed_place_of(&self->file.layout, self->file.n_homes, tokens[0], tokens[1]);
+        ngc_platform_prefetch(self->lines + place.home * PACKED_LINE_BYTES);
+        return;
+    }
     uint64_t hash = packed_filter_hash(tokens[0], tokens[1]);
     ngc_platform_prefetch(packed_filter_word(self->filter, self->filter_words, hash));
 }

@@ -72,18 +72,26 @@ packed_view ngc_packed_find_recorded(const ngc_cache *cache, const ngc_key *key,
 
 /* Whether the static cache alone may draft after these two tokens, with a rule as strict as
  * llama.cpp's or stricter: a step that nothing else decided can end without the record. */
-bool ngc_packed_glance(const ngc_cache *cache, const int32_t *tokens, const ngc_rule *rule,
-                       ngc_recorder *recorder);
+bool ngc_packed_glance_plain(const ngc_cache *cache, const int32_t *tokens, const ngc_rule *rule);
+bool ngc_packed_glance_recorded(const ngc_cache *cache, const int32_t *tokens,
+                                const ngc_rule *rule, ngc_recorder *recorder);
 
-/* Asks for what a glance reads. */
-void ngc_packed_prefetch(const ngc_cache *cache, const int32_t *tokens);
+/* Asks for what a glance reads, or, where none comes first, a look-up. */
+void ngc_packed_prefetch(const ngc_cache *cache, const int32_t *tokens, bool glances);
 
-/* Where nothing is recorded, the recorder is the constant NULL, and this is the plain one. */
+/* Where nothing is recorded, the recorder is the constant NULL, and these are the plain ones. */
 NGC_INLINE packed_view ngc_packed_find(const ngc_cache *cache, const ngc_key *key,
                                        ngc_recorder *recorder)
 {
     return recorder == NULL ? ngc_packed_find_plain(cache, key)
                             : ngc_packed_find_recorded(cache, key, recorder);
+}
+
+NGC_INLINE bool ngc_packed_glance(const ngc_cache *cache, const int32_t *tokens,
+                                  const ngc_rule *rule, ngc_recorder *recorder)
+{
+    return recorder == NULL ? ngc_packed_glance_plain(cache, tokens, rule)
+                            : ngc_packed_glance_recorded(cache, tokens, rule, recorder);
 }
 
 /* ---- as a view of followers: what the draft rule reads (ngc_scan.h) ---- */

@@ -71,18 +71,6 @@ NGC_INLINE void ngc_record(ngc_recorder *recorder, int32_t what, const void *arr
     }
 }
 
-/* A node that a look-up visits, wherever it lies. */
-NGC_INLINE void ngc_record_node(ngc_recorder *recorder, const void *node, size_t n_bytes)
-{
-    ngc_record(recorder, NGC_TOUCH_NODE, NULL, node, n_bytes, -1, 0);
-}
-
-/* A key that is read on the way. */
-NGC_INLINE void ngc_record_key(ngc_recorder *recorder, const void *key, size_t n_bytes)
-{
-    ngc_record(recorder, NGC_TOUCH_ENTRY, NULL, key, n_bytes, -1, 0);
-}
-
 NGC_INLINE void ngc_record_search(ngc_recorder *recorder, const void *pairs, size_t index,
                                   size_t n_pairs, int32_t token)
 {

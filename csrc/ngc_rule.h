@@ -24,10 +24,13 @@
  * weight. Where the most frequent follower's own score is above that, it is y*, and nothing is
  * scored; a single follower is y* unless its score could wrap to 0 or below.
  *
+ * The glance: an index may keep beside a key, or in a filter, what its row can pass at most. A row
+ * that must fail ends there, and its counts are not read.
+ *
  * Included with OUTER, FOLLOWERS and VIEW set, and with STATIC (the kind of static cache) and
  * WEIGHTS (how its followers are stored). The cache brings C(find_last), which looks up the last n
  * tokens, with hashes that C(hash_last) made once for all n, and C(prefetch_last), which asks for
- * what that will read. C(glance) says whether an n-gram may pass, by what its slot keeps alone.
+ * what a glance will read. C(glance) says whether an n-gram may pass, by what its slot keeps alone.
  * Everything takes a recorder; see ngc_recorder.h.
  */
 
@@ -397,11 +400,15 @@ NGC_INLINE int32_t R(longest)(const ngc_view *view, const R(tail) *tail)
 NGC_INLINE void R(prefetch)(const ngc_view *view, const R(tail) *tail)
 {
     if (view->static_cache != NULL && !tail->looked_up) {
-        R_STATIC_PREFETCH(view->static_cache, tail->end - 2);
+        R_STATIC_PREFETCH(view->static_cache, tail->end - 2, view->toggles->glance);
     }
     if (view->dynamic_cache != NULL) {
         for (int32_t n = R(longest)(view, tail); n >= view->rule->n_min; n--) {
-            C(prefetch_last)(view->dynamic_cache, n, &tail->hashes);
+            if (view->toggles->glance) {
+                C(prefetch_last)(view->dynamic_cache, n, &tail->hashes);
+            } else {
+                C(prefetch_followers)(view->dynamic_cache, n, &tail->hashes);
+            }
         }
     }
 }
@@ -412,7 +419,7 @@ NGC_INLINE uint32_t R(glance)(const ngc_view *view, const ngc_cache *cache, int 
                               const R(tail) *tail, int32_t n, int32_t least,
                               ngc_recorder *recorder)
 {
-    if (!C(glances)() || !view->toggles->precheck) {
+    if (!C(glances)() || !view->toggles->glance) {
         return UINT32_MAX;
     }
     uint32_t chances = 0;
@@ -592,7 +599,7 @@ NGC_INLINE ngc_status R(end_with_static)(const ngc_view *view, R(tail) *tail, ng
                                          ngc_recorder *recorder)
 {
     ngc_record_place(recorder, NGC_FROM_STATIC, 2);
-    if (tail->looked_up ||
+    if (tail->looked_up || !view->toggles->glance ||
         R_STATIC_GLANCE(view->static_cache, tail->end - 2, view->rule, recorder)) {
         ngc_status status = R(look_up_static)(view, tail, recorder);
         return status != NGC_OK ? status : R(try_static)(view, tail->weights, pick, recorder);

@@ -7,7 +7,7 @@
 #define STATIC same
 #define WEIGHTS VIEW
 #define R_STATIC_FIND C(find_view)
-#define R_STATIC_PREFETCH(cache, tokens) ((void)0)
+#define R_STATIC_PREFETCH(cache, tokens, glances) ((void)0)
 #define R_STATIC_GLANCE(cache, tokens, rule, recorder) true
 #include "ngc_rule.h"
 #undef R_STATIC_GLANCE
@@ -19,7 +19,7 @@
 #define STATIC constmap
 #define WEIGHTS slice
 #define R_STATIC_FIND ngc_constmap_find
-#define R_STATIC_PREFETCH(cache, tokens) ((void)0)
+#define R_STATIC_PREFETCH(cache, tokens, glances) ((void)0)
 #define R_STATIC_GLANCE(cache, tokens, rule, recorder) true
 #include "ngc_rule.h"
 #undef R_STATIC_GLANCE

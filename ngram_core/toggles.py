@@ -48,6 +48,8 @@ class Toggles:
         late_static: the static cache is looked up when a row needs it, not at the start.
         prefetch: once the context's longest n-gram did not decide, the cache lines that come next
             are asked for at once; of a table of places and our own static file.
+        glance: a row that must fail by what the index keeps of it, four bits beside its key or a
+            filter, ends there, and its counts are not read; of the same two.
     """
 
     copy_followers: bool = False
@@ -62,6 +64,7 @@ class Toggles:
     bound: bool = False
     late_static: bool = False
     prefetch: bool = False
+    glance: bool = False
 
     def __post_init__(self) -> None:
         for name, allowed in _ALLOWED.items():
@@ -134,6 +137,7 @@ _PLACES = _PRECHECK.set(
     bound=True,
     late_static=True,
     prefetch=True,
+    glance=True,
 )
 
 UPSTREAM = Stage(

@@ -1,9 +1,11 @@
-"""Counts what each stage executes, in millions of instructions: a yardstick without noise.
+"""Counts what each stage executes, in millions: a yardstick without noise.
 
 Valgrind's callgrind counts while a golden text is replayed, so the same build gives the same figure
-on any machine, however busy. Instructions are not time: a table that misses the cache less is
-faster with as many. The figures in brackets are those of llama.cpp's own code and its author's
-variants, counted in the same way.
+on any machine, however busy: instructions by what they are for, with the figures of llama.cpp's own
+code and its author's variants in brackets, counted in the same way; then, of drafting and counting,
+conditional branches and those that a simple model of a processor mispredicts, and reads and writes
+that miss a model of its first cache (32 KB) and of its last (8 MB).
+Instructions are not time: a table that misses the cache less is faster with as many.
 
 Usage: instructions.py [STAGE ...]      (needs valgrind and gcc; some minutes a stage)
 """
@@ -26,7 +28,7 @@ FOLDER = BUILD / "instructions"
 FUNCTIONS = {
     "draft": ["ngc_drafter_draft"],
     "update": ["ngc_drafter_feed"],
-    "merge": ["ngc_cache_merge"],
+    "merge": ["ngc_cache_merge", "ngc_drafter_end_text_slice"],
     "load": ["ngc_cache_load_legacy", "ngc_constmap_check"],
 }
 
@@ -39,16 +41,26 @@ REFERENCE: dict[str, dict[str, tuple[float, float, float, float]]] = {
     "constmap": {"py": (225, 92, 96, 0.7), "wiki": (398, 103, 126, 8.8)},
     "precheck": {"py": (176, 92, 96, 0.7), "wiki": (171, 103, 126, 8.8)},
 }
+STAGES = (*REFERENCE, "places")
+
+# Bytes, ways, bytes of a line: the same on every machine.
+CACHES = ["--I1=32768,8,64", "--D1=32768,8,64", "--LL=8388608,16,64"]
+
+# Callgrind's events, and what they are added up to.
+EVENTS = {
+    "branches": ["Bc"],
+    "mispredicted": ["Bcm"],
+    "first-cache misses": ["D1mr", "D1mw"],
+    "last-cache misses": ["DLmr", "DLmw"],
+}
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Millions of instructions, callees included."""
+    """Millions, callees included."""
 
-    draft: float
-    update: float
-    merge: float
-    load: float
+    instructions: dict[str, float]  #: by the keys of FUNCTIONS; those that ran
+    events: dict[str, float]  #: of drafting and counting, by the keys of EVENTS
     output: str  #: what the driver printed: tokens drafted and accepted
 
 
@@ -66,15 +78,29 @@ def count(driver: Path, stage: str, text: str) -> Counted:
     kind = "constmap" if stage in ("constmap", "precheck") else "legacy"
     static = GOLDEN / f"{text}_corpus.{kind}.cache"
     out = FOLDER / f"{stage}.{text}.callgrind"
-    command = ["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}"]
+    simulated = ["--cache-sim=yes", "--branch-sim=yes", *CACHES]
+    command = ["valgrind", "-q", "--tool=callgrind", *simulated, f"--callgrind-out-file={out}"]
     output = run([*command, driver, stage, GOLDEN / f"{text}_test.i32", static], seconds=3600)
     table = run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", out])
-    return Counted(*(_millions(table, names) for names in FUNCTIONS.values()), output.strip())
+    rows = {what: row for what, names in FUNCTIONS.items() if (row := _row(table, names))}
+    instructions = {what: row["Ir"] for what, row in rows.items()}
+    of_both = {
+        what: sum(rows[name][event] for name in ("draft", "update") for event in events)
+        for what, events in EVENTS.items()
+    }
+    return Counted(instructions, of_both, output.strip())
 
 
-def _millions(table: str, names: list[str]) -> float:
-    found = re.findall(rf"^ *([\d,]+) \(.*:({'|'.join(names)})\b", table, re.M)
-    return max(int(number.replace(",", "")) for number, _ in found) / 1e6
+def _row(table: str, names: list[str]) -> dict[str, float]:
+    """Every event of the first of these functions that executed most; none: it did not run."""
+    (events,) = set(re.findall(r"^Events shown: +(.+)$", table, re.M))
+    found = re.findall(rf"^ *(\S.*?) +\S*:(?:{'|'.join(names)})\b", table, re.M)
+    rows = [re.sub(r"\([^)]*\)", "", line).replace(",", "").split() for line in found]
+    if not rows:
+        return {}
+    most = max(rows, key=lambda row: int(row[0]))
+    numbers = zip(events.split(), most, strict=True)
+    return {event: int(number.replace(".", "0")) / 1e6 for event, number in numbers}
 
 
 def main(stages: list[str]) -> None:
@@ -82,15 +108,17 @@ def main(stages: list[str]) -> None:
     if missing or not GOLDEN.is_dir():
         sys.exit(f"not installed: {', '.join(missing)}" if missing else WHY)
     driver = build()
-    print(f"{'millions of instructions':25}{'draft':>16}{'update':>14}{'merge':>14}{'load':>16}")
     for text in TEXTS:
         for stage in stages:
             got = count(driver, stage, text)
-            ours = (got.draft, got.update, got.merge, got.load)
-            cells = [f"{x:.4g} ({r:g})" for x, r in zip(ours, REFERENCE[stage][text], strict=True)]
-            columns = "".join(f"{c:>{w}}" for c, w in zip(cells, (16, 14, 14, 16), strict=True))
-            print(f"{text + ', ' + stage:25}{columns}   {got.output}", flush=True)
+            print(f"{text}, {stage}: {got.output}")
+            wanted = dict(zip(FUNCTIONS, REFERENCE.get(stage, {}).get(text, ()), strict=False))
+            for what, millions in got.instructions.items():
+                beside = f" ({wanted[what]:g})" if what in wanted else ""
+                print(f"  {what:18} {millions:8.4g}{beside}")
+            for what, millions in got.events.items():
+                print(f"  {what:18} {millions:8.4g}", flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or list(REFERENCE))
+    main(sys.argv[1:] or list(STAGES))

@@ -515,9 +515,12 @@ def in_threads(*jobs: Callable[[], object]) -> None:
         raise errors[0]
 
 
-def test_two_threads_on_one_drafter_take_turns() -> None:
-    dynamic = counted()
-    drafter = ng.Drafter(ng.UPSTREAM.toggles, dynamic=dynamic)
+@pytest.mark.parametrize("stage", [ng.UPSTREAM, ng.PLACES], ids=lambda stage: stage.name)
+def test_two_threads_on_one_drafter_take_turns(stage: ng.Stage) -> None:
+    toggles = stage.toggles
+    dynamic = counted(toggles=toggles)
+    static = static_cache(toggles)
+    drafter = ng.Drafter(toggles, static=static, dynamic=dynamic)
     n_rounds = 150
 
     def work(token: int) -> None:

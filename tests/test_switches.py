@@ -106,11 +106,16 @@ def test_what_is_moved_is_told_with_its_reason() -> None:
 def test_a_switch_is_idle_where_it_changes_nothing() -> None:
     arrays = ng.INNERVECTOR.toggles
     assert idle(ng.NOCOPY.toggles, "search", True) == "No effect now: hash maps are not searched."
-    assert idle(arrays, "search", True) == ""
+    mapped = ng.NOCOPY.toggles.set(static="ngc", ties="token")
+    assert idle(mapped, "search", True).endswith("the mapped file has a search of its own.")
+    assert idle(arrays, "search", True) == idle(arrays, "search", False) == ""
+    assert idle(ng.NOCOPY.toggles.set(static="constmap", ties="token"), "search", False)
     assert idle(ng.NOCOPY.toggles.set(static="constmap", ties="token"), "search", True) == ""
     assert "without a static cache" in idle(arrays, "static", False)
     assert "asked for early" in idle(arrays, "prefetch", True)
-    assert all(idle(arrays, name, True) == "" for name in TOGGLES if name != "prefetch")
+    assert "keep such bits" in idle(arrays, "glance", True)
+    ours = ("prefetch", "glance")
+    assert all(idle(arrays, name, True) == "" for name in TOGGLES if name not in ours)
     assert all(idle(ng.PLACES.toggles, name, True) == "" for name in TOGGLES)
 
 

@@ -154,6 +154,7 @@ TOGGLE_CODES: dict[str, dict[Any, int]] = {
     "bound": {False: 0, True: 1},
     "late_static": {False: 0, True: 1},
     "prefetch": {False: 0, True: 1},
+    "glance": {False: 0, True: 1},
 }
 
 

@@ -142,6 +142,13 @@ _ALL = (
         {True: ("prefetch", "prefetch"), False: ("no prefetch", "no prefetch")},
     ),
     Switch(
+        "glance",
+        "Glance first",
+        "step",
+        "On: a row that must fail by a few bits in the index ends there; no count is read.",
+        {True: ("glance", "glance"), False: ("no glance", "no glance")},
+    ),
+    Switch(
         "hash",
         "Hash of an n-gram",
         "step",
@@ -231,23 +238,37 @@ def _home(toggle: str) -> Any:
     return getattr(REFERENCE, toggle)
 
 
+_OURS = {
+    "prefetch": "a table of places and the mapped file are asked for early",
+    "glance": "a table of places and the mapped file keep such bits",
+}
+"""Switches of our own structures alone, and why."""
+
+
 def idle(toggles: Toggles, toggle: str, has_static: bool) -> str:
     """Why a switch has no effect in this setting; nothing if it has one."""
-    if toggle == "prefetch" and toggles.outer != "places" and toggles.static != "ngc":
-        return "No effect now: a table of places and the mapped file are asked for early."
-    if toggle not in ("static", "search", "score", "late_static"):
+    if toggle in _OURS and toggles.outer != "places" and toggles.static != "ngc":
+        return f"No effect now: {_OURS[toggle]}."
+    if toggle == "search":
+        return _unsearched(toggles, has_static)
+    if toggle not in ("static", "score", "late_static"):
         return ""
     if not has_static:
         why = {
             "static": "there is none",
-            "search": "its arrays alone are searched",
             "score": "without weights no score is big",
             "late_static": "there is none",
         }
         return f"No effect without a static cache: {why[toggle]}."
-    if toggle == "search" and (toggles.followers, toggles.static) == ("chained", "same"):
-        return "No effect now: hash maps are not searched."
     return ""
+
+
+def _unsearched(toggles: Toggles, has_static: bool) -> str:
+    """Arrays of context and dynamic are searched for counting, those of a constmap for weights."""
+    if toggles.followers != "chained" or (toggles.static == "constmap" and has_static):
+        return ""
+    own = ", and the mapped file has a search of its own" if toggles.static == "ngc" else ""
+    return f"No effect now: hash maps are not searched{own}."
 
 
 # ---- names ----------------------------------------------------------------------------------

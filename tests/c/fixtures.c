@@ -28,13 +28,13 @@ ngc_toggles toggles_of(int32_t copy_followers, int32_t ties, int32_t score)
 
 #define TOGGLES(copy, OUTER, FOLLOWERS, SEARCH, STATIC, check, HASH, TIES, SCORE)                  \
     {copy,  NGC_OUTER_##OUTER, NGC_FOLLOWERS_##FOLLOWERS, NGC_SEARCH_##SEARCH, NGC_STATIC_##STATIC, \
-     check, NGC_HASH_##HASH,   NGC_TIES_##TIES,           NGC_SCORE_##SCORE,   0, 0, 0}
+     check, NGC_HASH_##HASH,   NGC_TIES_##TIES,           NGC_SCORE_##SCORE,   0, 0, 0, 0}
 
-#define PLACES(STATIC, HASH, SCORE, copy, check, shorter, late, early)                             \
+#define PLACES(STATIC, HASH, SCORE, copy, check, shorter, late, early, short_look)                 \
     {.copy_followers = copy, .outer = NGC_OUTER_PLACES, .followers = NGC_FOLLOWERS_SUMMED,         \
      .static_cache = NGC_STATIC_##STATIC, .precheck = check, .hash = NGC_HASH_##HASH,              \
      .ties = NGC_TIES_TOKEN, .score = NGC_SCORE_##SCORE, .bound = shorter, .late_static = late,    \
-     .prefetch = early}
+     .prefetch = early, .glance = short_look}
 
 const ngc_toggles *toggles_at(size_t i)
 {
@@ -53,9 +53,9 @@ const ngc_toggles *toggles_at(size_t i)
         TOGGLES(0, CHAINED, SORTED, SIMD, SAME, 1, MIXED, TOKEN, INT32),
         TOGGLES(1, CHAINED, CHAINED, FIXED, NGC, 0, XOR, TOKEN, INT32),
         TOGGLES(0, SEGMENTED, SORTED, FIXED, NGC, 1, MIXED, TOKEN, EXACT),
-        PLACES(NGC, MIXED, INT32, 0, 1, 1, 1, 1),
-        PLACES(SAME, XOR, EXACT, 1, 0, 1, 1, 0),
-        PLACES(CONSTMAP, MIXED, INT32, 0, 0, 0, 1, 1),
+        PLACES(NGC, MIXED, INT32, 0, 1, 1, 1, 1, 1),
+        PLACES(SAME, XOR, EXACT, 1, 0, 1, 1, 0, 1),
+        PLACES(CONSTMAP, MIXED, INT32, 0, 0, 0, 1, 1, 0),
     };
     return i < LENGTH(all) ? &all[i] : NULL;
 }

@@ -1,7 +1,8 @@
 /* instructions.c - replays one text as golden runs do; for tests/instructions.py, which counts
  * with callgrind what each of the engine's functions executes.
  *
- * Usage: instructions STAGE TOKENS.i32 STATIC.cache      (constmap and precheck: a constmap file)
+ * Usage: instructions STAGE TOKENS.i32 STATIC.cache      (constmap and precheck: a constmap file;
+ *                                                         places makes its own of llama.cpp's)
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -32,6 +33,17 @@ static const stage STAGES[] = {
       .static_cache = NGC_STATIC_CONSTMAP,
       .precheck = 1,
       .ties = NGC_TIES_TOKEN}},
+    {"places",
+     {.outer = NGC_OUTER_PLACES,
+      .followers = NGC_FOLLOWERS_SUMMED,
+      .static_cache = NGC_STATIC_NGC,
+      .precheck = 1,
+      .hash = NGC_HASH_MIXED,
+      .ties = NGC_TIES_TOKEN,
+      .bound = 1,
+      .late_static = 1,
+      .prefetch = 1,
+      .glance = 1}},
 };
 
 static void must(int good, const char *what)
@@ -54,6 +66,22 @@ static uint8_t *read_file(const char *path, size_t *bytes)
     return content;
 }
 
+/* Our own file of a cache, which it takes. */
+static ngc_cache *packed(const ngc_toggles *toggles, ngc_cache *source)
+{
+    ngc_packed_about about = {0};
+    ngc_packed_builder *builder;
+    ngc_cache *made;
+    ngc_status status = ngc_packed_begin(toggles, source, &about, &builder);
+    for (int32_t done = 0; status == NGC_OK && !done;) {
+        status = ngc_packed_step(builder, SIZE_MAX, &done);
+    }
+    must(status == NGC_OK && ngc_packed_take(builder, &made) == NGC_OK, "cannot be packed");
+    ngc_packed_builder_free(builder);
+    ngc_cache_free(source);
+    return made;
+}
+
 static ngc_cache *load(const ngc_toggles *toggles, const char *path)
 {
     size_t bytes, n_used;
@@ -74,7 +102,7 @@ static ngc_cache *load(const ngc_toggles *toggles, const char *path)
     }
     must(status == NGC_OK, path);
     free(file);
-    return cache;
+    return toggles->static_cache == NGC_STATIC_NGC ? packed(toggles, cache) : cache;
 }
 
 int main(int argc, char **argv)

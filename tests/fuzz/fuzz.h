@@ -55,6 +55,7 @@ static inline ngc_toggles take_toggles(input *input, int32_t score)
         .bound = step / 16 % 2,
         .late_static = step / 32 % 2,
         .prefetch = step / 64 % 2,
+        .glance = step / 128,
     };
     if (structure / 24 % 3 == 2) {
         toggles.outer = NGC_OUTER_PLACES;
