@@ -88,7 +88,7 @@ def count(driver: Path, stage: str, text: str) -> Counted:
         what: sum(rows[name][event] for name in ("draft", "update") for event in events)
         for what, events in EVENTS.items()
     }
-    return Counted(instructions, of_both, output.strip())
+    return Counted(instructions, of_both, output.splitlines()[-1])
 
 
 def _row(table: str, names: list[str]) -> dict[str, float]:
