@@ -108,7 +108,7 @@ def live() -> Live:
         view.run(stage, size)
         run = view.experiment.run
         assert run is not None
-        pieces, line = zip(run.line.pieces, then, strict=True), run.line
+        pieces, line = zip(run.line.pieces, then, strict=False), run.line
         line.pieces[:] = [replace(piece, time_ns=ns) for piece, ns in pieces]
         line._running.clear()
     view._show(True)
