@@ -302,3 +302,15 @@ def test_the_guard_finds_plotlys_view_class() -> None:
     assert SCRIPT.endswith(guard[guard.rindex("VIEW") + 4 :])
     assert "VIEW.prototype" not in SCRIPT
     assert _guarded("export{a as b};") == "export{a as b};", "another plotly is left alone"
+
+
+def test_a_cache_that_is_not_there_is_a_dash(live: Live) -> None:
+    def totals() -> dict[str, str]:
+        drawn = traces(live.experiment, 900, COLOURS)
+        (names,) = (t for t in drawn if t.get("xaxis") == "x3" and t.get("mode") == "text")
+        return dict(zip(names["y"], names["text"], strict=True))
+
+    assert totals() == dict.fromkeys(("context", "dynamic", "static"), " –")
+    live.run("upstream")
+    assert totals()["static"] == " –", "this run had none"
+    assert totals()["dynamic"].endswith(" MiB")

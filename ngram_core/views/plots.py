@@ -287,7 +287,8 @@ def _memory(run: Run | None, colours: Colours) -> list[Trace]:
         "marker": bar(["context"], "", 0.0, colours),
         "hovertemplate": "all of it: %{x:.1f} MiB<extra>%{y}</extra>",
     }
-    totals = {"context": context} | {row: memory.live_bytes for row, memory in held.items()}
+    live = {row: held[row].live_bytes if row in held else 0 for row in rows}
+    totals = {"context": context} | live
     names = {
         "mode": "text",
         "x": [n / 2**20 for n in totals.values()],
