@@ -138,13 +138,13 @@ def test_what_is_the_clock_s_is_said_where_it_counts(result: RaceResult) -> None
         )
         return " ".join(timed.to_text().split())
 
-    share = 25 * calls_per_drafted
-    net = f"{(1000 - share) / (100 - share):.3g} times as fast as upstream"
+    share = 2 * 25 * calls_per_drafted
+    net = f"{(1000 - share) / (300 - share):.3g} times as fast as upstream"
     assert (
-        f"Of precheck's 100 ns per drafted token, {share:.0f} are the clock's; without that it"
-        f" is {net}." in said(100.0, 25)
+        f"Of precheck's 300 ns per drafted token, {share:.0f} are the clock's; without that it"
+        f" is {net}." in said(300.0, 25)
     )
-    assert "the clock's" not in said(900.0, 25)
+    assert "the clock's" not in said(900.0, 1)
     assert "the clock's." in said(share, 25), "nothing is left to divide by"
 
 
