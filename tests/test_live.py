@@ -126,7 +126,7 @@ def test_a_switch_without_effect_says_so_and_works(live: Live) -> None:
             for switch in group["switches"]
         }
 
-    assert "No effect without a static cache" in idle()["search"]
+    assert "hash maps are not searched" in idle()["search"]
     assert idle()["outer"] == ""
     press(live, "switch", ["search", "simd"])
     assert live.board.board["setting"] == "upstream + simd search"
