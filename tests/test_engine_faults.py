@@ -521,20 +521,22 @@ def test_two_threads_on_one_drafter_take_turns(stage: ng.Stage) -> None:
     dynamic = counted(toggles=toggles)
     static = static_cache(toggles)
     drafter = ng.Drafter(toggles, static=static, dynamic=dynamic)
-    n_rounds = 150
+    n_rounds, n_tokens = 100, 1_000  # long enough for both to be in the engine at once
+
+    def fed(token: int) -> tuple[int, ...]:
+        return tuple(token + i % 3 for i in range(n_tokens))
 
     def work(token: int) -> None:
         for _ in range(n_rounds):
-            drafter.feed([token, token + 1, token + 2])
+            drafter.feed(fed(token))
             assert len(drafter.draft(4)) <= 4
             dynamic.followers([1])
 
     in_threads(lambda: work(1), lambda: work(11))
     text = drafter.text.tolist()
-    assert len(text) == 2 * 3 * n_rounds
     # Each feed went in whole, in whatever turn.
-    thirds = [tuple(text[i : i + 3]) for i in range(0, len(text), 3)]
-    assert sorted(thirds) == [(1, 2, 3)] * n_rounds + [(11, 12, 13)] * n_rounds
+    feeds = [tuple(text[i : i + n_tokens]) for i in range(0, len(text), n_tokens)]
+    assert sorted(feeds) == [fed(1)] * n_rounds + [fed(11)] * n_rounds
     again = counted(text)
     assert [x.tolist() for x in drafter.followers([1, 2])] == [
         x.tolist() for x in again.followers([1, 2])
