@@ -28,6 +28,8 @@ from ngram_core.views import Lines, Live
 FOLDER = Path(__file__).parent / "recorded"
 
 RACE = Choice(largest_mb=5)
+QUIET_PCT = 30
+MOST_RACES = 6
 LIVE = [(size, stage) for size in (0, 1, 5) for stage in ("upstream", "nocopy")]
 
 
@@ -39,11 +41,22 @@ def read(name: str) -> Any:
 
 
 def race_() -> Any:
-    race = LiveRace(RACE)
-    race.start()
-    race.run_to_end()
-    assert race.result is not None
-    return json.loads(race.result.to_json())
+    """The first of some races that the machine left alone, or the one it disturbed least: judged by
+    the noise of the first stage against itself, never by what the stages made of it."""
+    quietest: tuple[float, RaceResult] | None = None
+    for _ in range(MOST_RACES):
+        with LiveRace(RACE) as race:
+            race.start()
+            race.run_to_end()
+            assert race.result is not None
+            noise = max(size.noise.spread_pct for size in race.result.sizes if size.noise)
+            print(f"race: {noise:.0f} % of noise")
+            if quietest is None or noise < quietest[0]:
+                quietest = noise, race.result
+        if noise < QUIET_PCT:
+            break
+    assert quietest is not None
+    return json.loads(quietest[1].to_json())
 
 
 def live_() -> Any:
