@@ -133,8 +133,8 @@ def test_lesson_03() -> None:
     call = counts.at(86)
     assert (len(call.copies), call.copied, call.guesses) == (6, 20, 0)
     assert "six look-ups find something, 20 followers are copied, and nothing is drafted" in text
-    assert len(dataclasses.fields(ng.Toggles)) == 12
-    assert "one switch of twelve" in text
+    assert len(dataclasses.fields(ng.Toggles)) == 13
+    assert "one switch of thirteen" in text
     upstream, nocopy = (DRAFTING_US[stage][541] for stage in ("upstream", "nocopy"))
     assert f"*{upstream:.0f} µs* for each drafted token. One change brought it down to" in text
     assert f"down to *{nocopy:.1f} µs*" in text
