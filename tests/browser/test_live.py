@@ -233,16 +233,16 @@ def test_all_switches_with_keys_alone(
     assert page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
     assert page.locator(".presets button:visible").count() == len(STAGES)
 
+    assert "hash maps are not searched" in lesson.text("[data-toggle=search] .hint")
     press("[data-toggle=followers] input >> nth=0", "ArrowRight")
     setting("upstream + sorted arrays + smaller id")
     page.wait_for_function("document.querySelector('.moved').textContent.includes('smaller id')")
     assert "sorted arrays have no hash order" in lesson.text(".moved")
-    assert "No effect without a static cache" in lesson.text("[data-toggle=search] .hint")
-    press(".board input[value='0']", "ArrowRight")
-    lesson.wait_value("live.experiment.setting.size_mb", 1)
     page.wait_for_function(
         "!document.querySelector('[data-toggle=search] .hint').classList.contains('idle')"
     )
+    press(".board input[value='0']", "ArrowRight")
+    lesson.wait_value("live.experiment.setting.size_mb", 1)
     press("button[data-name=start]", "Enter")
     state(lesson, "done")
 
