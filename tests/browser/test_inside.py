@@ -128,6 +128,7 @@ def test_they_step_without_a_kernel(open_notebook: Open) -> None:
         begun = lesson.text(f"{inside} .words")
         lesson.press("ArrowRight")
         assert lesson.text(f"{inside} .words") != begun, view.name
+    lesson.page.wait_for_timeout(1000)  # the last place is told later than it is shown
     lesson.errors.clear()  # the lab itself complains of the kernel that is gone
 
 
