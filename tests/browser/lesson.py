@@ -214,9 +214,11 @@ class Lesson:
         )
 
     def _close_side_bars(self) -> None:
+        """Once JupyterLab has restored its layout, which opens the file browser; on a slow machine
+        that comes after the notebook is there."""
         self.page.evaluate(
-            "() => { window.jupyterapp.shell.collapseLeft(); "
-            "window.jupyterapp.shell.collapseRight(); }"
+            "async () => { const { restored, shell } = window.jupyterapp; await restored; "
+            "shell.collapseLeft(); shell.collapseRight(); }"
         )
 
     def command(self, name: str, **arguments: Any) -> None:
@@ -381,6 +383,8 @@ class Lesson:
         assert size is not None
         self.page.set_viewport_size({"width": width, "height": size["height"]})
         self.page.emulate_media(color_scheme="dark" if dark else "light")
+        if self.app == "lab":
+            self._close_side_bars()  # in a narrow window an open one leaves nothing for the notebook
         self.take_theme(dark)
         self.page.wait_for_timeout(300)  # what hears of its new width draws itself anew
 
