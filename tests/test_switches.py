@@ -107,7 +107,7 @@ def test_a_switch_is_idle_where_it_changes_nothing() -> None:
     arrays = ng.INNERVECTOR.toggles
     assert idle(ng.NOCOPY.toggles, "search", True) == "No effect now: hash maps are not searched."
     mapped = ng.NOCOPY.toggles.set(static="ngc", ties="token")
-    assert idle(mapped, "search", True).endswith("the mapped file has a search of its own.")
+    assert idle(mapped, "search", True).endswith("a token’s place is computed (lesson 08).")
     assert idle(arrays, "search", True) == idle(arrays, "search", False) == ""
     assert idle(ng.NOCOPY.toggles.set(static="constmap", ties="token"), "search", False)
     assert idle(ng.NOCOPY.toggles.set(static="constmap", ties="token"), "search", True) == ""
@@ -116,7 +116,27 @@ def test_a_switch_is_idle_where_it_changes_nothing() -> None:
     assert "keep such bits" in idle(arrays, "glance", True)
     ours = ("prefetch", "glance")
     assert all(idle(arrays, name, True) == "" for name in TOGGLES if name not in ours)
-    assert all(idle(ng.PLACES.toggles, name, True) == "" for name in TOGGLES)
+    counting = idle(ng.PLACES.toggles, "search", True)
+    assert counting.startswith("Now for counting only: in the mapped file")
+    assert idle(ng.PLACES.toggles, "search", False) == ""
+    assert all(idle(ng.PLACES.toggles, name, True) == "" for name in TOGGLES if name != "search")
+
+
+@pytest.mark.parametrize("toggles", [ng.PRECHECK.toggles, ng.PLACES.toggles])
+def test_what_search_says_of_itself_is_so(toggles: ng.Toggles) -> None:
+    """Steps of a guess's searches depend on the switch, but for the mapped file's."""
+    text = (np.random.default_rng(9).zipf(1.3, 6_000) % 500).astype(np.int32)
+    steps = set()
+    for search in ("fixed", "linear"):
+        chosen = toggles.set(search=search)
+        with (
+            ng.NgramCache.build_static(text, chosen) as static,
+            ng.Replay(text[:1_500], chosen, static=static, record_probes=True) as replay,
+        ):
+            replay.run()
+            assert (n_steps := int(replay.probe_sum()["search_steps"])) > 0
+            steps.add(n_steps)
+    assert len(steps) == (1 if "counting only" in idle(toggles, "search", True) else 2)
 
 
 # ---- every mix drafts the same --------------------------------------------------------------

@@ -14,7 +14,7 @@ front       switches that are always seen
 groups      {name, title, note, switches}: all others
 
 A switch is {toggle, title, hint, idle, on_off, value, choices: [[value, label], ...]}; `idle`
-says why it has no effect now, or is "".
+says why it has no effect now, or only half of one, or is "".
 """
 
 from __future__ import annotations

@@ -246,7 +246,7 @@ _OURS = {
 
 
 def idle(toggles: Toggles, toggle: str, has_static: bool) -> str:
-    """Why a switch has no effect in this setting; nothing if it has one."""
+    """Why a switch has no effect in this setting, or but half of one; nothing if it has all."""
     if toggle in _OURS and toggles.outer != "places" and toggles.static != "ngc":
         return f"No effect now: {_OURS[toggle]}."
     if toggle == "search":
@@ -264,11 +264,15 @@ def idle(toggles: Toggles, toggle: str, has_static: bool) -> str:
 
 
 def _unsearched(toggles: Toggles, has_static: bool) -> str:
-    """Arrays of context and dynamic are searched for counting, those of a constmap for weights."""
-    if toggles.followers != "chained" or (toggles.static == "constmap" and has_static):
+    """Arrays of context and dynamic are searched for counting, static ones for weights."""
+    mapped = "in the mapped file a token’s place is computed (lesson 08)"
+    if toggles.followers != "chained":
+        own = toggles.static == "ngc" and has_static
+        return f"Now for counting only: {mapped}." if own else ""
+    if toggles.static == "constmap" and has_static:
         return ""
-    own = ", and the mapped file has a search of its own" if toggles.static == "ngc" else ""
-    return f"No effect now: hash maps are not searched{own}."
+    also = f", and {mapped}" if toggles.static == "ngc" else ""
+    return f"No effect now: hash maps are not searched{also}."
 
 
 # ---- names ----------------------------------------------------------------------------------
