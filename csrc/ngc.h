@@ -85,7 +85,7 @@ typedef struct ngc_toggles {
     int32_t score;          /* NGC_SCORE_...: 32-bit products that wrap, or exact ones */
     int32_t bound;          /* 1: a row that no static count can turn is decided without scores */
     int32_t late_static;    /* 1: the static cache is looked up when a row needs it, not before */
-    int32_t prefetch;       /* 1: once the longest n-gram failed, what comes next is asked for */
+    int32_t prefetch;       /* 1: what a step may read later is asked for before */
     int32_t glance;         /* 1: what an index keeps ends rows that must fail, without their counts */
 } ngc_toggles;
 

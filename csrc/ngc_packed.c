@@ -132,15 +132,17 @@ bool ngc_packed_glance_recorded(const ngc_cache *cache, const int32_t *tokens,
     return glance(cache, tokens, rule, recorder);
 }
 
-void ngc_packed_prefetch(const ngc_cache *cache, const int32_t *tokens, bool glances)
+void ngc_packed_prefetch(const ngc_cache *cache, const int32_t *tokens)
 {
     const packed_cache *self = (const packed_cache *)cache;
-    if (!glances) {
-        packed_place place =
-            packed_place_of(&self->file.layout, self->file.n_homes, tokens[0], tokens[1]);
-        ngc_platform_prefetch(self->lines + place.home * PACKED_LINE_BYTES);
-        return;
-    }
+    packed_place place =
+        packed_place_of(&self->file.layout, self->file.n_homes, tokens[0], tokens[1]);
+    ngc_platform_prefetch(self->lines + place.home * PACKED_LINE_BYTES);
+}
+
+void ngc_packed_prefetch_glance(const ngc_cache *cache, const int32_t *tokens)
+{
+    const packed_cache *self = (const packed_cache *)cache;
     uint64_t hash = packed_filter_hash(tokens[0], tokens[1]);
     ngc_platform_prefetch(packed_filter_word(self->filter, self->filter_words, hash));
 }

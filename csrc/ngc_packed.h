@@ -76,8 +76,9 @@ bool ngc_packed_glance_plain(const ngc_cache *cache, const int32_t *tokens, cons
 bool ngc_packed_glance_recorded(const ngc_cache *cache, const int32_t *tokens,
                                 const ngc_rule *rule, ngc_recorder *recorder);
 
-/* Asks for what a glance reads, or, where none comes first, a look-up. */
-void ngc_packed_prefetch(const ngc_cache *cache, const int32_t *tokens, bool glances);
+/* Asks for what a look-up reads first, and for what a glance reads. */
+void ngc_packed_prefetch(const ngc_cache *cache, const int32_t *tokens);
+void ngc_packed_prefetch_glance(const ngc_cache *cache, const int32_t *tokens);
 
 /* Where nothing is recorded, the recorder is the constant NULL, and these are the plain ones. */
 NGC_INLINE packed_view ngc_packed_find(const ngc_cache *cache, const ngc_key *key,

@@ -399,8 +399,8 @@ NGC_INLINE int32_t R(longest)(const ngc_view *view, const R(tail) *tail)
 /* What the rule reads next if the context's longest n-gram does not decide. */
 NGC_INLINE void R(prefetch)(const ngc_view *view, const R(tail) *tail)
 {
-    if (view->static_cache != NULL && !tail->looked_up) {
-        R_STATIC_PREFETCH(view->static_cache, tail->end - 2, view->toggles->glance);
+    if (view->static_cache != NULL && view->toggles->glance && !tail->looked_up) {
+        R_STATIC_PREFETCH_GLANCE(view->static_cache, tail->end - 2);
     }
     if (view->dynamic_cache != NULL) {
         for (int32_t n = R(longest)(view, tail); n >= view->rule->n_min; n--) {
@@ -624,6 +624,9 @@ NGC_INLINE ngc_status R(run)(const ngc_view *view, const int32_t *text, size_t l
     tail.weights = W(none)();
     C(hash_last)(view->toggles, tail.end, length_tokens, &tail.hashes);
     W_HOLDER(init)(&tail.weights_copy);
+    if (view->static_cache != NULL && view->toggles->prefetch) {
+        R_STATIC_PREFETCH(view->static_cache, tail.end - 2); /* it comes while the context is read */
+    }
     ngc_status status = NGC_OK;
     *pick = (ngc_pick){NGC_NO_TOKEN, NGC_FROM_NONE, 0};
     if (!view->toggles->late_static) {

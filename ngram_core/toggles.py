@@ -46,8 +46,9 @@ class Toggles:
         bound: a row is decided without scores where no static count can turn it: where the most
             frequent follower scores more than a bound of what all others can.
         late_static: the static cache is looked up when a row needs it, not at the start.
-        prefetch: once the context's longest n-gram did not decide, the cache lines that come next
-            are asked for at once; of a table of places and our own static file.
+        prefetch: cache lines are asked for before they are read: the static record as a step
+            begins, and once the context's longest n-gram did not decide, what comes next; of a
+            table of places and our own static file.
         glance: a row that must fail by what the index keeps of it, four bits beside its key or a
             filter, ends there, and its counts are not read; of the same two.
     """

@@ -138,7 +138,7 @@ _ALL = (
         "prefetch",
         "Prefetch",
         "step",
-        "On: what comes next is asked for once the longest n-gram failed.",
+        "On: what a step may need later is asked for before: the static record, what comes next.",
         {True: ("prefetch", "prefetch"), False: ("no prefetch", "no prefetch")},
     ),
     Switch(
