@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from itertools import pairwise
+from typing import Any
 
 import copies
 import pytest
@@ -77,19 +78,61 @@ def test_questions_are_of_lessons_in_the_plan(plan: int) -> None:
     assert set(asked) <= {lesson for _, _, lesson in rows(plan)}
 
 
-def reading_minutes(lesson: str) -> float:
-    """At 200 words a minute; without addresses and what a page does not show."""
-    cells = copies.read(NOTEBOOKS / LESSONS[lesson])["cells"]
+MORE = "## If you have more time"
+
+
+def main_line(lesson: str) -> list[dict[str, Any]]:
+    """The cells that the minutes of a lesson are for: all, or those before what is for later."""
+    cells: list[dict[str, Any]] = copies.read(NOTEBOOKS / LESSONS[lesson])["cells"]
+    later = [i for i, cell in enumerate(cells) if cell["source"].startswith(MORE)]
+    return cells[: later[0]] if later else cells
+
+
+def words(lesson: str) -> int:
+    """To read on the main line; without addresses and what a page does not show."""
+    cells = main_line(lesson)
     text = " ".join(cell["source"] for cell in cells if cell["cell_type"] == "markdown")
-    return len(re.sub(r"<[^>]+>|\]\([^)]*\)", "", text).split()) / 200
+    return len(re.sub(r"</?[a-z][^>]*>|\]\([^)]*\)", "", text).split())
 
 
 def test_there_is_time_for_more_than_reading() -> None:
-    """Looking, stepping and answering need as much as the words, in a lesson and in the plan."""
-    notes = re.findall(r"^## Lesson (\d\d), .*?\((\d+) minutes\)$", page("lesson_notes"), re.M)
-    planned = [(lesson, end - begin) for begin, end, lesson in rows(180) if lesson]
-    for lesson, minutes in [*notes, *planned]:
-        assert 2 * reading_minutes(lesson) <= int(minutes) + 1.5, lesson
+    """Looking, stepping and answering need as much as the words in the long plan, too."""
+    for begin, end, lesson in rows(180):
+        if lesson:
+            assert 2 * words(lesson) / 180 <= end - begin + 1.5, lesson
+
+
+NUMBER = r"\| *([\d.]+) "
+
+
+def test_minutes_are_what_they_are_counted_from() -> None:
+    """The table of the notes: words and cells are those of the lesson, and the sum is right."""
+    lines = re.findall(rf"^\| (\d\d) {NUMBER * 6}\|$", page("lesson_notes"), re.M)
+    said = dict(re.findall(r"^## Lesson (\d\d), .*?\((\d+) minutes\)$", page("lesson_notes"), re.M))
+    assert [line[0] for line in lines] == sorted(LESSONS)
+    for lesson, *figures in lines:
+        read, cells, views, exercises, waiting, together = map(float, figures)
+        assert abs(read - words(lesson)) <= 30, (lesson, words(lesson))
+        assert cells == sum(cell["cell_type"] == "code" for cell in main_line(lesson)), lesson
+        minutes = read / 180 + cells / 10 + 0.5 + views + exercises + waiting
+        assert abs(minutes - together) <= 0.6, (lesson, minutes)
+        assert together == int(said[lesson])
+        assert 10 <= together <= 15
+
+
+def test_the_main_line_ends_with_the_recap() -> None:
+    """What is for later comes behind it, and is said to be."""
+    for lesson in LESSONS:
+        cells, whole = main_line(lesson), copies.read(NOTEBOOKS / LESSONS[lesson])["cells"]
+        assert cells[-1]["id"] == "recap"
+        if len(cells) < len(whole):
+            assert "minutes end here" in cells[-1]["source"]
+            assert (
+                "**Below the recap**"
+                in page("lesson_notes")
+                .partition(f"## Lesson {lesson},")[2]
+                .partition("## Lesson")[0]
+            )
 
 
 def _names(source: str) -> tuple[set[str], set[str]]:

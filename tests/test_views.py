@@ -113,7 +113,8 @@ def test_show_prints_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     Stepper(caches="c").show()
     last = capsys.readouterr().out.splitlines()[-1]
     assert (
-        last == "117 tokens, the first one given. 116 tokens in 88 passes: 50 drafted, 28 accepted."
+        last == "At first: 117 tokens, the first one given. 116 tokens in 88 passes: 50 drafted,"
+        " 28 accepted."
     )
 
 
@@ -213,12 +214,14 @@ def test_every_colour_has_both_themes() -> None:
 def test_no_style_reaches_out_of_its_view() -> None:
     """A page holds the styles of all its views, and JupyterLab's own parts.
 
-    Two reach out: to what cells print, which JupyterLab breaks anywhere, also within a word; and
-    to the low box that Notebook 7 makes around a tall view.
+    Three reach out: to what cells print, which JupyterLab breaks anywhere, also within a word; to
+    the low box that Notebook 7 makes around a tall view; and to the lessons' recorded pictures.
     """
     roots = r"\.(ngc|stepper|numbers|board|figures|bars|inside|fuse|filebytes|asked)\b"
     own = r"\.(ngc-\w+|h-\w+|checkrow|lines64|key64)\b|body|\[data-jp-theme-light"
-    own += r"|\.jp-RenderedText pre$|\.jp-CodeCell\.jp-mod-outputsScrolled .*:has$"
+    own += (
+        r"|p:has(::before)?$|\.jp-RenderedText pre$|\.jp-CodeCell\.jp-mod-outputsScrolled .*:has$"
+    )
     for path in sorted(WEB.glob("*.css")):
         css = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.S)
         for head in re.findall(r"([^{}]+)\{", css):

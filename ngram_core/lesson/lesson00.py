@@ -90,8 +90,8 @@ def _fate_of(story: Story, word: int) -> str:
 
 
 FIRST_HIT = Task(
-    "In the first Stepper, which has the context cache alone: which is the first word whose guess"
-    " is accepted? Give its place, counted from 1.",
+    "In the recipe with the context cache alone, as in the first Stepper: which is the first word"
+    " whose guess is accepted? Give its place, counted from 1.",
     "Word number",
     _check_first_hit,
 )

@@ -68,9 +68,9 @@ def _check_both_tests(typed: str) -> Answer:
 
 
 BOTH_TESTS = Task(
-    "In the second Stepper go to word 87, after “pour the rest”: its field Word takes the number."
-    " Work both tests by hand for the n that decides: give F, then 100 × the count of the best"
-    " follower, then the share needed times F.",
+    "In the second Stepper, with A recipe as its text again, go to word 87, after “pour the rest”:"
+    " its field Word takes the number. Work both tests by hand for the n that decides: give F,"
+    " then 100 × the count of the best follower, then the share needed times F.",
     "Three numbers",
     _check_both_tests,
 )

@@ -157,7 +157,7 @@ def _check_denominators(typed: str) -> Answer:
     right = (
         FIRST_RUN_CONSTMAP_US,
         _published("precheck").us_per_drafted,
-        float(_published("constmap").peak_mb),
+        float(_published("precheck").peak_mb),
     )
     top = _published("upstream")
     over = (top.us_per_drafted, top.us_per_drafted, float(top.peak_mb))

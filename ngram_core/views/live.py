@@ -77,7 +77,7 @@ class Live(Measuring):
         super().show()
         x = self.experiment
         corpora = ", ".join(corpus_name(size) for size in x.sizes)
-        print(f"{len(x.material.text):,} tokens to replay; static cache: {corpora}")
+        print(f"At first: {len(x.material.text):,} tokens to replay; static cache: {corpora}")
 
     def end(self) -> None:
         """Stops the run and frees its memory in the background."""

@@ -117,8 +117,8 @@ class Race(Measuring):
         super().show()
         choice = self.race.choice
         print(
-            f"{len(choice.stages)} stages and one of them again, {self.race.n_planned} runs:"
-            f" {choice.text_tokens:,} tokens; static cache of 0 to {choice.largest_mb} MB"
+            f"At first: {len(choice.stages)} stages and one of them again,"
+            f" {self.race.n_planned} runs: {choice.text_tokens:,} tokens; static cache of 0 to {choice.largest_mb} MB"
         )
 
     def end(self) -> None:

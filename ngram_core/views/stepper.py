@@ -121,9 +121,9 @@ class Stepper(View):
         return self.model.describe()
 
     def show(self) -> None:
-        """Display the Stepper and print its totals in one line."""
+        """Display it, and print the totals it begins with; the page goes on, the line stays."""
         display(self)  # type: ignore[no-untyped-call]
-        print(self.model.made())
+        print(f"At first: {self.model.made()}")
 
 
 def _settings(text: str, caches: str, n_draft: int | None, rule: Rule) -> Settings:

@@ -392,6 +392,10 @@ def test_an_error_in_a_callback_is_told(open_notebook: Open) -> None:
 
 # ---- lessons 00 and 01 --------------------------------------------------------------------
 
+RECORDED = """() => getComputedStyle(
+    document.querySelector('img.ngc-picture').parentElement, '::before'
+).content === '"Recorded picture"'"""
+
 
 def test_the_first_minute(open_notebook: Open, measured: Callable[[str], None]) -> None:
     lesson = open_notebook("00_start_here.ipynb")
@@ -409,6 +413,7 @@ def test_the_first_minute(open_notebook: Open, measured: Callable[[str], None]) 
     )
     lesson.find(".stepper")
     seconds = time.monotonic() - start
+    lesson.page.wait_for_function(RECORDED)  # the picture above now says that it is one
     measured(f"lesson 00: the Stepper is there {seconds:.1f} s after Shift+Enter")
     assert seconds < 10  # 3 s by themselves; a machine that also runs tests gets some slack
     assert "88 passes: 50 drafted, 28 accepted" in lesson.cell_output(0).inner_text()
