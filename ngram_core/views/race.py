@@ -118,7 +118,8 @@ class Race(Measuring):
         choice = self.race.choice
         print(
             f"At first: {len(choice.stages)} stages and one of them again,"
-            f" {self.race.n_planned} runs: {choice.text_tokens:,} tokens; static cache of 0 to {choice.largest_mb} MB"
+            f" {self.race.n_planned} runs: {choice.text_tokens:,} tokens;"
+            f" static cache of 0 to {choice.largest_mb} MB"
         )
 
     def end(self) -> None:

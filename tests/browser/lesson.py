@@ -384,7 +384,7 @@ class Lesson:
         self.page.set_viewport_size({"width": width, "height": size["height"]})
         self.page.emulate_media(color_scheme="dark" if dark else "light")
         if self.app == "lab":
-            self._close_side_bars()  # in a narrow window an open one leaves nothing for the notebook
+            self._close_side_bars()  # an open one leaves nothing for a notebook in a narrow window
         self.take_theme(dark)
         self.page.wait_for_timeout(300)  # what hears of its new width draws itself anew
 
