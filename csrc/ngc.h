@@ -121,6 +121,7 @@ typedef struct ngc_memory {
     int64_t followers_bytes;      /* tokens with their counts, links included */
     int64_t follower_index_bytes; /* buckets of the inner tables */
     int64_t other_bytes;
+    int64_t slack_bytes;       /* of all these: room for n-grams and followers that are not there */
     int64_t overhead_bytes;    /* model: what glibc's malloc adds in headers and rounding */
     int64_t total_bytes;       /* of all allocations ever made */
     int64_t allocations;       /* number of allocations ever made */
@@ -176,6 +177,9 @@ ngc_status ngc_cache_followers(const ngc_cache *cache, const int32_t *ngram, int
                                size_t *n_followers);
 
 ngc_status ngc_cache_facts_of(const ngc_cache *cache, ngc_cache_facts *facts);
+
+/* Slack is what slots, buckets, arrays and blocks hold in reserve; in a map, buckets beyond one for
+ * each entry, which is how many it takes before it grows. */
 ngc_status ngc_cache_memory(const ngc_cache *cache, ngc_memory *memory);
 
 /* Checks every invariant; NGC_BAD_RECORD and a reason in words if one is broken. */

@@ -56,6 +56,7 @@ void ngc_memory_of(const ngc_allocator *allocator, ngc_memory *memory)
     memory->followers_bytes = allocator->kind_bytes[NGC_KIND_FOLLOWERS];
     memory->follower_index_bytes = allocator->kind_bytes[NGC_KIND_FOLLOWER_INDEX];
     memory->other_bytes = allocator->kind_bytes[NGC_KIND_OTHER];
+    memory->slack_bytes = 0; /* its owner knows */
     memory->overhead_bytes = allocator->overhead_bytes;
     memory->total_bytes = allocator->allocated_bytes;
     memory->allocations = allocator->allocations;

@@ -198,6 +198,7 @@ ngc_status ngc_cache_facts_of(const ngc_cache *cache, ngc_cache_facts *facts)
 ngc_status ngc_cache_memory(const ngc_cache *cache, ngc_memory *memory)
 {
     ngc_memory_of(&cache->allocator, memory);
+    memory->slack_bytes = cache->operations->slack_bytes(cache);
     memory->mapped_bytes = cache->mapped_bytes;
     return NGC_OK;
 }

@@ -445,6 +445,13 @@ static void C(facts)(const ngc_cache *cache, ngc_cache_facts *facts)
     facts->n_followers = self->n_followers;
 }
 
+static int64_t C(slack_bytes)(const ngc_cache *cache)
+{
+    const CACHE_T *self = (const CACHE_T *)cache;
+    return T(slack_bytes)(&cache->allocator, &self->table) +
+           F(slack_bytes)(&cache->allocator, self->n_followers);
+}
+
 static void C(walk)(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_facts *facts,
                     size_t capacity, size_t *n_written)
 {

@@ -309,6 +309,14 @@ static void facts(const ngc_cache *cache, ngc_cache_facts *facts)
     facts->n_buckets = self->fuse.data_len;
 }
 
+/* Cells beyond one for each key. */
+static int64_t slack_bytes(const ngc_cache *cache)
+{
+    const constmap_cache *self = (const constmap_cache *)cache;
+    int64_t cell_bytes = sizeof *self->data + sizeof *self->checks;
+    return ((int64_t)self->fuse.data_len - (int64_t)self->fuse.n_keys) * cell_bytes;
+}
+
 static const char *check_all(const ngc_cache *cache, ngc_checking *checking, size_t n_grams)
 {
     (void)n_grams;
@@ -402,6 +410,7 @@ static const ngc_cache_operations operations = {
     .clear = clear,
     .followers = followers,
     .facts = facts,
+    .slack_bytes = slack_bytes,
     .check_slice = check_all,
     .inside = &inside,
 };

@@ -90,6 +90,13 @@ NGC_INLINE void chained_followers_destroy(ngc_allocator *allocator, chained_foll
     }
 }
 
+static inline int64_t chained_followers_slack_bytes(const ngc_allocator *allocator,
+                                                    int64_t n_followers)
+{
+    int64_t filled_bytes = n_followers * (int64_t)sizeof(chained_follower **);
+    return allocator->kind_bytes[NGC_KIND_FOLLOWER_INDEX] - filled_bytes;
+}
+
 /* The count of a token, or NULL. */
 NGC_INLINE int32_t *chained_followers_seek(const chained_followers *f, int32_t token,
                                            ngc_recorder *recorder)

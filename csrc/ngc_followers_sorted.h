@@ -55,6 +55,12 @@ NGC_INLINE void sorted_followers_destroy(ngc_allocator *allocator, sorted_follow
     ngc_free(allocator, f->pairs, f->capacity * sizeof *f->pairs, NGC_KIND_FOLLOWERS);
 }
 
+static inline int64_t sorted_followers_slack_bytes(const ngc_allocator *allocator,
+                                                   int64_t n_followers)
+{
+    return allocator->kind_bytes[NGC_KIND_FOLLOWERS] - n_followers * (int64_t)sizeof(ngc_pair);
+}
+
 NGC_INLINE int32_t *sorted_followers_find(const sorted_followers *f, int32_t token, int32_t search)
 {
     size_t at = ngc_search(f->pairs, f->length, token, search, NULL);

@@ -79,6 +79,7 @@ static const ngc_cache_operations C(operations) = {
     .insert = C(insert),
     .followers = C(followers),
     .facts = C(facts),
+    .slack_bytes = C(slack_bytes),
     .walk = C(walk),
     .save = C(save),
     .sorted_item_bytes = sizeof(ENTRY_T *),

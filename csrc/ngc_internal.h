@@ -59,6 +59,7 @@ typedef struct ngc_cache_operations {
     void (*followers)(const ngc_cache *cache, const ngc_key *key, int32_t *tokens,
                       int32_t *counts, size_t capacity, size_t *n_followers);
     void (*facts)(const ngc_cache *cache, ngc_cache_facts *facts);
+    int64_t (*slack_bytes)(const ngc_cache *cache); /* of the allocator's; see ngc_cache_memory */
     void (*walk)(const ngc_cache *cache, ngc_cursor *cursor, ngc_ngram_facts *facts,
                  size_t capacity, size_t *n_written);
     ngc_status (*save)(const ngc_cache *cache, ngc_cursor *cursor, uint8_t *buffer,

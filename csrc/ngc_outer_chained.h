@@ -71,6 +71,12 @@ NGC_INLINE void T(suspend)(ngc_cursor *cursor, T(cursor) c)
     cursor->at = c;
 }
 
+static inline int64_t T(slack_bytes)(const ngc_allocator *allocator, const TABLE_T *table)
+{
+    int64_t filled_bytes = (int64_t)(table->length * sizeof *table->buckets);
+    return allocator->kind_bytes[NGC_KIND_INDEX] - filled_bytes;
+}
+
 NGC_INLINE size_t T(n_buckets)(const TABLE_T *table)
 {
     return table->n_buckets;

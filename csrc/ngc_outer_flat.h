@@ -99,6 +99,12 @@ static inline void T(free_entries)(ngc_allocator *allocator, TABLE_T *table)
     table->segments_capacity = 0;
 }
 
+/* What leads to the entries, without what it has room for. */
+NGC_INLINE size_t T(pointer_bytes)(const TABLE_T *table)
+{
+    return table->n_segments * sizeof *table->segments;
+}
+
 #else
 
 NGC_INLINE ENTRY_T *T(entry_at)(const TABLE_T *table, size_t i)
@@ -136,7 +142,21 @@ static inline void T(free_entries)(ngc_allocator *allocator, TABLE_T *table)
     table->entries_capacity = 0;
 }
 
+NGC_INLINE size_t T(pointer_bytes)(const TABLE_T *table)
+{
+    (void)table;
+    return 0;
+}
+
 #endif
+
+static inline int64_t T(slack_bytes)(const ngc_allocator *allocator, const TABLE_T *table)
+{
+    size_t filled_bytes =
+        table->length * (sizeof(ENTRY_T) + sizeof *table->slots) + T(pointer_bytes)(table);
+    return allocator->kind_bytes[NGC_KIND_NGRAMS] + allocator->kind_bytes[NGC_KIND_INDEX] -
+           (int64_t)filled_bytes;
+}
 
 /* ---- walking: in the order of insertion ---- */
 

@@ -384,6 +384,14 @@ static void facts(const ngc_cache *cache, ngc_cache_facts *facts)
     facts->n_buckets = (int64_t)(self->n_lines * packed_records_a_line(&self->file.layout));
 }
 
+/* Spare records; those of a mapped file are not the allocator's. */
+static int64_t slack_bytes(const ngc_cache *cache)
+{
+    const packed_cache *self = (const packed_cache *)cache;
+    uint64_t n_spare = self->n_lines * self->n_records - self->file.n_grams;
+    return cache->mapped_bytes > 0 ? 0 : (int64_t)(n_spare * self->file.layout.record_bytes);
+}
+
 static int32_t search(const ngc_cache *cache, const ngc_key *key, int32_t token, int32_t search,
                       size_t *length, ngc_recorder *recorder)
 {
@@ -406,6 +414,7 @@ static const ngc_cache_operations operations = {
     .clear = clear,
     .followers = followers,
     .facts = facts,
+    .slack_bytes = slack_bytes,
     .walk = walk,
     .check_slice = check_all,
     .inside = &inside,

@@ -76,6 +76,7 @@ typedef struct places_cache {
     size_t length_words;
     size_t capacity_words;
     uint32_t largest_block; /* the most pairs that one has had room for */
+    size_t n_blocks;        /* that slots lead to */
     uint32_t free_blocks[PLACES_CLASSES]; /* by capacity, each the first of a list */
     int64_t n_followers;
 } places_cache;
@@ -227,6 +228,7 @@ void ngc_places_unmerge_slice(ngc_adding *adding, size_t n_pairs);
 void ngc_places_clear(ngc_cache *cache);
 void ngc_places_destroy(ngc_cache *cache);
 void ngc_places_facts(const ngc_cache *cache, ngc_cache_facts *facts);
+int64_t ngc_places_slack_bytes(const ngc_cache *cache);
 
 /* ---- views of the inside (ngc_places_inside.c) ---- */
 

@@ -181,6 +181,7 @@ ngc_status ngc_places_new_block(places_cache *self, uint32_t capacity, uint32_t 
     self->largest_block = capacity > self->largest_block ? capacity : self->largest_block;
     places_block *block = (places_block *)(void *)(self->pool + *out);
     *block = (places_block){.top = {NGC_NO_TOKEN, 0}, .capacity = capacity};
+    self->n_blocks++;
     return NGC_OK;
 }
 
@@ -190,6 +191,7 @@ void ngc_places_free_block(places_cache *self, uint32_t at)
     uint32_t *first = &self->free_blocks[class_of(capacity)];
     memcpy(self->pool + at, first, sizeof *first);
     *first = at;
+    self->n_blocks--;
 }
 
 /* Gives a slot with one follower a block for it and one more. */
@@ -229,6 +231,7 @@ static void forget_blocks(places_cache *self)
 {
     self->length_words = 0;
     self->largest_block = 0;
+    self->n_blocks = 0;
     for (int i = 0; i < PLACES_CLASSES; i++) {
         self->free_blocks[i] = PLACES_NONE;
     }
@@ -275,6 +278,23 @@ void ngc_places_facts(const ngc_cache *cache, ngc_cache_facts *facts)
         facts->n_buckets += (int64_t)(self->tables[i].n_lines * PLACES_SLOTS);
     }
     facts->n_followers = self->n_followers;
+}
+
+/* Spare tokens, slots with their tags, and words of the pool. An n-gram with one follower has it in
+ * its slot; all others have a block. */
+int64_t ngc_places_slack_bytes(const ngc_cache *cache)
+{
+    const places_cache *self = (const places_cache *)cache;
+    ngc_cache_facts facts = {0};
+    ngc_places_facts(cache, &facts);
+    int64_t n_blocks = (int64_t)self->n_blocks;
+    int64_t in_blocks = self->n_followers - (facts.n_grams - n_blocks);
+    int64_t spare_words = (int64_t)self->capacity_words - n_blocks * PLACES_BLOCK_WORDS - in_blocks;
+    int64_t spare_tokens = (int64_t)(self->capacity_tokens - self->length_tokens);
+    int64_t slot_bytes = sizeof(places_slot) + 1;
+    return spare_tokens * (int64_t)sizeof *self->text +
+           (facts.n_buckets - facts.n_grams) * slot_bytes +
+           spare_words * (int64_t)sizeof *self->pool;
 }
 
 ngc_status ngc_places_new(const ngc_toggles *toggles, int32_t n_min, int32_t n_max,

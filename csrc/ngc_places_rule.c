@@ -137,6 +137,7 @@ const ngc_cache_operations ngc_places_operations = {
     .insert = ngc_places_insert,
     .followers = followers,
     .facts = ngc_places_facts,
+    .slack_bytes = ngc_places_slack_bytes,
     .walk = ngc_places_walk,
     .save = ngc_places_save,
     .sorted_item_bytes = sizeof(places_sorted),

@@ -52,9 +52,12 @@ _PIECE_BYTES = 1 << 20
 class Memory:
     """Bytes asked of malloc by one structure, from the engine's own allocator.
 
-    `overhead_bytes` is a model of what glibc's malloc adds in headers and rounding; the other
-    figures are exact and do not include it. `mapped_bytes` are those of a file that is read where
-    it lies; the system holds them, once for all that use the file, and they are in no other figure.
+    `slack_bytes`, in the others already, is room for n-grams and followers that are not there: what
+    slots, arrays and blocks hold in reserve, and of a map's buckets, cells and records those beyond
+    one for each entry; 0 of what is no cache. `overhead_bytes` is a model of what glibc's malloc
+    adds in headers and rounding; the other figures are exact and do not include it. `mapped_bytes`
+    are those of a file that is read where it lies; the system holds them, once for all that use the
+    file, and they are in no other figure.
     """
 
     live_bytes: int
@@ -64,6 +67,7 @@ class Memory:
     followers_bytes: int
     follower_index_bytes: int
     other_bytes: int
+    slack_bytes: int
     overhead_bytes: int
     total_bytes: int
     allocations: int

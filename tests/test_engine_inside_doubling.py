@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import golden
+import numpy as np
 import pytest
 from libstdcpp_order import BUCKET_COUNTS
 
@@ -18,6 +19,8 @@ import ngram_core as ng
 SEGMENT_BYTES = 4096
 POINTER_BYTES = SLOT_BYTES = PAIR_BYTES = 8
 NODE_BYTES = 16  # of a map of followers
+LINK_BYTES = 16  # of a node of the outer map: the next one, and its whole hash
+BLOCK_BYTES = 24  # before the followers of a place
 KEY_BYTES = 16
 FOLLOWERS_BYTES = {"chained": 56, "sorted": 16}  # inside an entry
 
@@ -125,3 +128,70 @@ def test_the_doubling_peak(tmp_path: Path, measured: Callable[[str], None]) -> N
         )
     assert ratios["chained", 1] > ratios["chained", 4] > ratios["chained", 30] > 1.1
     assert 1.1 < ratios["chained", 30] < 1.3
+
+
+# ---- slack: room for what is not there ---------------------------------------------------------
+
+
+def filled(outer: str, kind: str, cache: ng.NgramCache) -> int:
+    """What its n-grams and followers fill: for each an entry and a slot or bucket that leads to it."""
+    n_grams, n_followers = cache.n_grams, cache.n_followers
+    entry = KEY_BYTES + FOLLOWERS_BYTES[kind]
+    found = n_grams * (entry + SLOT_BYTES)
+    if outer == "chained":
+        found += n_grams * LINK_BYTES
+    if outer == "segmented":
+        per_segment = 1 << (SEGMENT_BYTES // entry).bit_length() - 1
+        found += -(-n_grams // per_segment) * POINTER_BYTES
+    return found + n_followers * (PAIR_BYTES if kind == "sorted" else NODE_BYTES + POINTER_BYTES)
+
+
+@pytest.fixture
+def tokens() -> np.ndarray:
+    return (np.random.default_rng(4).zipf(1.3, 5_000) % 700).astype(np.int32)
+
+
+@pytest.mark.parametrize("kind", ["chained", "sorted"])
+@pytest.mark.parametrize("outer", ["chained", "segmented", "dense"])
+def test_slack_is_what_nothing_fills(outer: str, kind: str, tokens: np.ndarray) -> None:
+    toggles = ng.Toggles(outer=outer, followers=kind, ties="token")  # type: ignore[arg-type]
+    with ng.NgramCache(toggles) as cache:
+        assert cache.memory().slack_bytes == 0
+        for length in (1, 2, 9, 100, len(tokens)):
+            cache.clear()
+            cache.update(tokens[:length])
+            memory = cache.memory()
+            assert memory.live_bytes - memory.slack_bytes == filled(outer, kind, cache)
+        cache.clear()
+        memory = cache.memory()
+        pointers = POINTER_BYTES * (memory.ngrams_bytes // SEGMENT_BYTES)
+        held = pointers if outer == "segmented" else 0
+        assert memory.slack_bytes == memory.live_bytes - held
+
+
+def test_slack_in_a_cache_of_places(tokens: np.ndarray) -> None:
+    with ng.NgramCache(ng.PLACES.toggles) as cache:
+        for start in range(0, len(tokens), 500):
+            cache.update(tokens[: start + 500], 500)
+        lengths = np.concatenate([piece["n_followers"] for piece in cache.walk()])
+        memory = cache.memory()
+        in_pool = (BLOCK_BYTES + PAIR_BYTES * lengths[lengths > 1].astype(np.int64)).sum()
+        assert memory.slack_bytes == (
+            (memory.ngrams_bytes - 4 * len(tokens))
+            + (cache.facts()["n_buckets"] - cache.n_grams) * (SLOT_BYTES + 1)
+            + (memory.followers_bytes - in_pool)
+        )
+        assert 0 < memory.slack_bytes < memory.live_bytes / 2
+
+
+def test_slack_in_static_caches(tokens: np.ndarray, tmp_path: Path) -> None:
+    with ng.NgramCache.build_static(tokens, ng.CONSTMAP.toggles) as cache:
+        spare = cache.facts()["n_buckets"] - cache.n_grams
+        assert cache.memory().slack_bytes == 16 * spare > 0
+    with ng.NgramCache.build_static(tokens, ng.PLACES.toggles) as cache:
+        cache.save(tmp_path / "static.ngc")
+        record_bytes = (tmp_path / "static.ngc").read_bytes()[65]
+        spare = cache.facts()["n_buckets"] - cache.n_grams
+        assert cache.memory().slack_bytes == record_bytes * spare > 0
+    with ng.NgramCache.open(tmp_path / "static.ngc", ng.PLACES.toggles, static=True) as mapped:
+        assert mapped.memory().slack_bytes == mapped.memory().live_bytes == 0

@@ -176,7 +176,8 @@ def _tail(result: RaceResult) -> list[str]:
         f"{tables.WITHIN_NOISE}: within the noise, no difference. warm: the file was in memory;"
         " cold: the system had forgotten it. context: of a full chunk. loaded: by how much the"
         " process grew when it loaded the static cache; peak: the most it had. live bytes are"
-        " exact; malloc is a model of its headers and rounding."
+        " exact; slack is what of them is room for what is not there; malloc is a model of its"
+        " headers and rounding."
     )
     parts.append(f"publ.: {result.published_source}")
     return parts

@@ -139,6 +139,7 @@ def structures(size: SizeFigures) -> Table:
             "their index",
             "other",
             "live",
+            "slack",
             "malloc",
             "peak",
         ),
@@ -148,7 +149,7 @@ def structures(size: SizeFigures) -> Table:
 
 def _parts(m: Memory) -> tuple[str, ...]:
     parts = (m.ngrams_bytes, m.index_bytes, m.followers_bytes, m.follower_index_bytes)
-    whole = (m.other_bytes, m.live_bytes, m.overhead_bytes, m.peak_bytes)
+    whole = (m.other_bytes, m.live_bytes, m.slack_bytes, m.overhead_bytes, m.peak_bytes)
     return tuple(map(_mb, (*parts, *whole)))
 
 

@@ -238,5 +238,6 @@ void check_sound(const ngc_cache *cache)
     CHECK_EQUAL(memory.live_bytes, memory.ngrams_bytes + memory.index_bytes +
                                        memory.followers_bytes + memory.follower_index_bytes);
     CHECK_EQUAL(memory.other_bytes, 0);
+    CHECK(memory.slack_bytes >= 0 && memory.slack_bytes <= memory.live_bytes);
     CHECK(memory.peak_bytes >= memory.live_bytes && memory.total_bytes >= memory.peak_bytes);
 }
