@@ -78,6 +78,16 @@ def test_questions_are_of_lessons_in_the_plan(plan: int) -> None:
     assert set(asked) <= {lesson for _, _, lesson in rows(plan)}
 
 
+def test_the_clock_of_the_middle_plan() -> None:
+    """What each line needs, by the notes' estimates, is less than it gives."""
+    said = re.search(r"come to ([\d, and]+) minutes of the ([\d, and]+) that", page("plan_90"))
+    assert said
+    needed, given = (list(map(int, re.findall(r"\d+", part))) for part in said.groups())
+    lines = [end - begin for begin, end, lesson in rows(90) if lesson]
+    assert given == lines
+    assert all(need < give for need, give in zip(needed, given, strict=True))
+
+
 MORE = "## If you have more time"
 
 

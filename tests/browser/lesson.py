@@ -373,6 +373,19 @@ class Lesson:
         for key in keys:
             self.page.keyboard.press(key)
 
+    def has_a_ring(self) -> bool:
+        """Whether what has the focus has a ring that lies inside of it: an output area cuts off
+        what is drawn outside of a view."""
+        return bool(
+            self.page.evaluate(
+                """() => {
+                    const style = getComputedStyle(document.activeElement);
+                    const width = parseFloat(style.outlineWidth);
+                    return width >= 3 && parseFloat(style.outlineOffset) <= -width;
+                }"""
+            )
+        )
+
     def in_command_mode(self) -> bool:
         """Whether a cell has the focus, so that arrows go from cell to cell."""
         return bool(self.page.evaluate("document.activeElement.matches('.jp-Cell')"))

@@ -112,6 +112,7 @@ def test_bytes_by_keys_and_by_pressing(open_notebook: Open) -> None:
     view = lesson.find(".filebytes")
     view.focus()
     lesson.press("ArrowRight")
+    assert lesson.has_a_ring()
     assert same(lesson, ".filebytes", "view").startswith("Bytes 8 to 15: 8 pairs of follower")
     lesson.press("End")
     assert "the checksum of the map" in same(lesson, ".filebytes", "view")

@@ -71,6 +71,7 @@ def test_with_keys_alone(open_notebook: Open, app: App) -> None:
 def keys_alone(lesson: Lesson, view: Shown, inside: str) -> None:
     lesson.find(inside).focus()
     lesson.press("Home")
+    assert lesson.has_a_ring()
     begun = lesson.text(f"{inside} .words")
     assert lesson.page.locator(f"{inside} button:has-text('Back')").is_disabled()
     lesson.press("ArrowRight")

@@ -74,6 +74,7 @@ def test_keys_alone(open_notebook: Open, app: App) -> None:
     assert shown(lesson).startswith(AT_42)
     at = place(lesson)
     lesson.press("ArrowRight")
+    assert lesson.has_a_ring()
     assert place(lesson) == at + 1
     lesson.press("ArrowLeft", "ArrowLeft")
     assert place(lesson) == at - 1

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from .answering import IDS
 from .lesson import App, Lesson
 
 Open = Callable[..., Lesson]
@@ -162,48 +163,50 @@ def test_lesson_02(open_notebook: Open) -> None:
     """A reader's way through: own text, guess, stops, numbers, a rule that is wrong, then right."""
     lesson = open_notebook("02_three_caches_and_a_weight.ipynb")
     lesson.run_all()
+    at = {cell_id: i for i, cell_id in enumerate(lesson.page.evaluate(IDS))}
+    guess, rule = lesson.cell_output(at["predict-word-82"]), at["write-rule"]
 
-    lesson.cell_output(0).locator(".choice", has_text="rest").locator("input").check()
-    lesson.cell_output(0).get_by_role("button", name="Lock my guess").click()
-    lesson.cell_output(0).locator(".line", has_text="the trace says nothing").wait_for()
+    guess.locator(".choice", has_text="rest").locator("input").check()
+    guess.get_by_role("button", name="Lock my guess").click()
+    guess.locator(".line", has_text="the trace says nothing").wait_for()
 
-    own = lesson.cell_output(1)
+    own = lesson.cell_output(at["run-context"])
     own.get_by_role("button", name="Edit text").click()
     own.locator(".edit textarea").first.fill("pour the batter into the tin and bake it well")
     own.get_by_role("button", name="Draft this text").click()
     own.locator(".line", has_text="10 tokens").wait_for()
-    lesson.run_cell(2)
-    said = lesson.cell_output(2).inner_text()
+    lesson.run_cell(at["run-left-out"])
+    said = lesson.cell_output(at["run-left-out"]).inner_text()
     assert re.search(r"right guesses that context alone does not make: word 6 “tin”", said), said
 
-    ladder = lesson.cell_output(3)
+    ladder = lesson.cell_output(at["look-ladder"])
     ladder.get_by_role("button", name="word 102").click()
     assert "dynamic is not asked" in ladder.locator(".see .hint").inner_text()
 
-    exercise = lesson.cell_output(8)
+    exercise = lesson.cell_output(at["exercise-one-threshold"])
     exercise.locator("input").fill("p1 = 67")
     exercise.locator("input").press("Enter")
     exercise.locator(".line", has_text="4 misses fewer, and no hit lost").wait_for()
 
-    assert "Not yet: your rule drafts nothing" in lesson.cell_output(9).inner_text()
+    assert "Not yet: your rule drafts nothing" in lesson.cell_output(rule).inner_text()
     wrong = (
         "def my_rule(text, context, dynamic, static):\n"
         "    return max(context[text[-2:]])\n\n"
         "report = own_rule.compare(my_rule, own.model)\nreport"
     )
-    type_cell(lesson, 9, wrong)
-    lesson.run_cell(9)
-    said = lesson.cell_output(9).inner_text()
+    type_cell(lesson, rule, wrong)
+    lesson.run_cell(rule)
+    said = lesson.cell_output(rule).inner_text()
     assert "✕ At word 3 your rule raised KeyError" in said, said
     assert "in line 2 of its cell: return max(context[text[-2:]])" in said
     type_cell(
         lesson,
-        9,
+        rule,
         "from ngram_core.lesson.misreadings import misread\n"
         "own_rule.compare(misread('score tested'), own.model)",
     )
-    lesson.run_cell(9)
-    assert "the engine drafts" in lesson.cell_output(9).inner_text()
+    lesson.run_cell(rule)
+    assert "the engine drafts" in lesson.cell_output(rule).inner_text()
     lesson.screenshot("lesson-02-rule")
 
 
