@@ -183,6 +183,56 @@ void test_constmap_with_any_byte_changed(void)
     ngc_cache_free(plain);
 }
 
+/* The checksum of a map, as its format has it: FNV-1a. */
+static void sum_again(uint8_t *map, size_t bytes)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < bytes - 8; i++) {
+        sum = (sum ^ map[i]) * UINT64_C(0x100000001b3);
+    }
+    memcpy(map + bytes - 8, &sum, sizeof sum);
+}
+
+/* A value that leads elsewhere, in a file whose checksum is right: nothing is found, or a list. */
+void test_constmap_with_forged_places(void)
+{
+    enum { HEAD = 24, MAP_HEAD = 32 };
+    ngc_toggles toggles = *toggles_at(5);
+    ngc_cache *plain = counted(&toggles, 2, 2, RECIPE_B, LENGTH(RECIPE_B));
+    ngc_cache *packed = packed_from(plain), *opened;
+    ngc_cache_facts facts;
+    ngc_fuse_lookup lookup;
+    size_t bytes;
+    const uint8_t *file = ngc_constmap_bytes_view(packed, &bytes);
+    uint8_t *forged = malloc(bytes);
+    CHECK_OK(ngc_cache_facts_of(packed, &facts));
+    CHECK_OK(ngc_constmap_look_up(packed, RECIPE_B, &lookup));
+    CHECK_EQUAL(lookup.verdict, NGC_FUSE_FOUND);
+    uint64_t n = (uint64_t)facts.n_followers;
+    size_t map_at = HEAD + 8 * (size_t)n;
+    size_t cell_at = map_at + MAP_HEAD + 8 * (size_t)lookup.cells[0];
+    const uint64_t places[][2] = {{n, 1},     {n - 1, 2},          {0, n + 1},
+                                  {0, 0},     {n, (1 << 24) - 1},  {n + 64, 1},
+                                  {1u << 30, 1}, {(UINT64_C(1) << 40) - 1, 1}};
+    for (size_t i = 0; i < LENGTH(places); i++) {
+        uint64_t value = places[i][0] << 24 | places[i][1];
+        uint64_t cell = lookup.data[0] ^ lookup.value ^ value;
+        memcpy(forged, file, bytes);
+        memcpy(forged + cell_at, &cell, sizeof cell);
+        sum_again(forged + map_at, bytes - map_at);
+        CHECK_OK(open_file(forged, bytes, &opened));
+        ngc_fuse_lookup again;
+        CHECK_OK(ngc_constmap_look_up(opened, RECIPE_B, &again));
+        CHECK(again.value == value && again.check == again.needed);
+        CHECK_EQUAL(again.verdict, NGC_FUSE_NO_PLACE);
+        look_everywhere(opened);
+        ngc_cache_free(opened);
+    }
+    free(forged);
+    ngc_cache_free(packed);
+    ngc_cache_free(plain);
+}
+
 void test_constmap_cut_at_any_byte(void)
 {
     ngc_toggles toggles = *toggles_at(5);

@@ -58,6 +58,7 @@
     TEST(constmap_refuses_what_it_cannot) \
     TEST(constmap_as_a_static_cache) \
     TEST(constmap_with_any_byte_changed) \
+    TEST(constmap_with_forged_places) \
     TEST(constmap_cut_at_any_byte) \
     TEST(constmap_in_slices_of_any_size) \
     TEST(constmap_from_a_damaged_file) \
