@@ -68,6 +68,24 @@ def test_a_look_up_is_what_the_format_says(tmp_path: Path) -> None:
     assert verdicts == {"found": len(known), "absent": 32 * 32 - len(known)}
 
 
+def test_a_draft_touches_the_three_cells_of_its_key() -> None:
+    toggles = ng.CONSTMAP.toggles
+    with (
+        ng.NgramCache.build_static(TEXT, toggles) as cache,
+        ng.Drafter(toggles, static=cache) as drafter,
+    ):
+        drafter.feed(TEXT[:2])
+        lines = inside.cache_lines(drafter, 1)
+        cells = sorted(inside.fuse_look_up(cache, TEXT[:2]).cells)
+        for part in ("cell", "check"):
+            touched = [
+                int(touch["index"])
+                for touch, what in zip(lines.touches, lines.what, strict=True)
+                if what == part and touch["part"] == 0
+            ]
+            assert sorted(touched[:3]) == cells
+
+
 def test_a_key_that_was_forged_into_the_cells_finds_no_place(tmp_path: Path) -> None:
     """Its check is right, as the file's checksum is; where its value leads nobody has followers."""
     _, file = constmap(tmp_path)

@@ -132,6 +132,8 @@ def test_a_look_up_and_a_search_in_it_are_recorded() -> None:
         for token, count in zip(tokens.tolist()[::100], counts.tolist()[::100], strict=True):
             path = inside.search_path(cache, token, ngram=[0, 1])
             assert (path.count, path.length) == (count, len(tokens))
+            if count < counts.max():  # the record itself names the most frequent one
+                assert [c.token for c in path.compared].index(token) == len(path.compared) - 1
         assert cache.table_around([0, 1]).found is not None
 
 
