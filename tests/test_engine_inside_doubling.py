@@ -134,7 +134,7 @@ def test_the_doubling_peak(tmp_path: Path, measured: Callable[[str], None]) -> N
 
 
 def filled(outer: str, kind: str, cache: ng.NgramCache) -> int:
-    """What its n-grams and followers fill: for each an entry and a slot or bucket that leads to it."""
+    """What its n-grams and followers fill: each an entry, and a slot or bucket that leads there."""
     n_grams, n_followers = cache.n_grams, cache.n_followers
     entry = KEY_BYTES + FOLLOWERS_BYTES[kind]
     found = n_grams * (entry + SLOT_BYTES)
