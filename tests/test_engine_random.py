@@ -53,7 +53,7 @@ BUSY = [HealthCheck.too_slow]
 
 def examples(quick: int) -> Any:
     if golden.SOAK:
-        return settings(max_examples=20 * quick, deadline=None, print_blob=True)
+        return settings(max_examples=25 * quick, deadline=None, print_blob=True)
     return settings(
         max_examples=quick // 5 if os.environ.get("NGRAM_BRIEF") else quick,
         deadline=None,
