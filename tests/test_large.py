@@ -91,6 +91,26 @@ def test_create_keeps_to_its_memory(
         assert peak < 2 * size + 4 * n_tokens
 
 
+def test_counting_is_faster_than_a_map(corpus: Path, measured: Callable[[str], None]) -> None:
+    """Both count the same 2-grams in one process: the counter, and llama.cpp's structure."""
+    tokens = read_tokens(corpus)
+    began = time.process_time()
+    with ng.NgramCache.build_static(tokens, ng.PLACES.toggles) as counted:
+        of_counter = time.process_time() - began
+        began = time.process_time()
+        with ng.NgramCache(ng.UPSTREAM.toggles, n_min=2, n_max=2) as updated:
+            updated.update(tokens, len(tokens))
+            of_map = time.process_time() - began
+            assert (counted.n_grams, counted.n_followers) == (updated.n_grams, updated.n_followers)
+            with updated.converted(ng.PLACES.toggles) as converted:
+                assert converted._whole_file() == counted._whole_file()
+    measured(
+        f"counted {len(tokens):,} tokens in {of_counter:.1f} s of a core; into a map"
+        f" {of_map:.1f} s, {of_map / of_counter:.1f} times as long"
+    )
+    assert of_map >= 5 * of_counter
+
+
 def test_every_stage_replays_it_alike(
     made: dict[str, tuple[Path, int]], text: np.ndarray, measured: Callable[[str], None]
 ) -> None:
