@@ -160,7 +160,6 @@ NGC_INLINE void peel_one(builder *self, ngc_fuse_recorder *recorder)
     if (recorder != NULL) {
         recorder->peeled[self->n_peeled] = (ngc_peel_step){
             .key = (int32_t)taken.key, .cell = (int32_t)at, .n_waiting = (int32_t)self->n_alone};
-        recorder->n_peeled = self->n_peeled + 1;
     }
     self->order[self->n_peeled++] = taken;
     ngc_fuse_cells own = ngc_fuse_cells_of(self->fuse, taken.hash);

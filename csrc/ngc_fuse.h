@@ -77,7 +77,6 @@ typedef struct ngc_fuse_recorder {
     ngc_peel_step *peeled; /* n_keys */
     ngc_assign_step *assigned;
     int32_t n_attempts;
-    uint32_t n_peeled;
     uint32_t n_assigned;
 } ngc_fuse_recorder;
 
