@@ -69,8 +69,9 @@ check: .venv/dev.done .venv/engine.done
 soak: .venv/dev.done .venv/engine.done
 	NGRAM_SOAK=1 NGRAM_FUZZ_SECONDS=$${NGRAM_FUZZ_SECONDS:-3600} $(PYTHON_HERE) -m pytest -m "soak or not browser" $(ARGS)
 
-bench: .venv/test.done .venv/engine.done
+bench: .venv/dev.done .venv/engine.done
 	$(PYTHON_HERE) -m ngram_core race $(ARGS)
+	$(PYTHON_HERE) -m pytest -q -m "browser and timed"
 
 pictures: .venv/dev.done .venv/engine.done
 	$(PYTHON_HERE) tests/pictures.py $(ARGS)

@@ -146,6 +146,7 @@ def test_running_the_cell_again_leaves_nothing(open_notebook: Open) -> None:
     assert lesson.value("live.experiment.state") in ("running", "done")
 
 
+@pytest.mark.timed
 def test_the_plots_keep_up(open_notebook: Open, measured: Callable[[str], None]) -> None:
     """Each draw gets a number as the figure's `meta`; the page notes when it has arrived."""
     lesson = opened(open_notebook)

@@ -131,6 +131,7 @@ def tab_through(lesson: Lesson) -> list[str]:
     return reached
 
 
+@pytest.mark.timed
 def test_steps_are_quick(open_notebook: Open, measured: Callable[[str], None]) -> None:
     lesson = opened(open_notebook)
     middle, p95 = step_times(lesson)
@@ -398,6 +399,7 @@ RECORDED = """() => getComputedStyle(
 ).content === '"Recorded picture"'"""
 
 
+@pytest.mark.timed
 def test_the_first_minute(open_notebook: Open, measured: Callable[[str], None]) -> None:
     lesson = open_notebook("00_start_here.ipynb")
     lesson.find("img.ngc-picture")
