@@ -45,7 +45,8 @@ def test_a_class_without_a_network(classroom: Path, tmp_path: Path, all_tests: b
     assert tuple(stages.split()) == tuple(ng.STAGES)
     tests = [] if all_tests else SHORT
     python = where / "bin" / "python"
-    out = cut_off(python, "-m", "pytest", "-q", *tests, cwd=stick / "ngram-core", seconds=3600)
+    a_class = ("env", "-u", "NGRAM_SOAK", python)  # it runs the quick tier, as quickly
+    out = cut_off(*a_class, "-m", "pytest", "-q", *tests, cwd=stick / "ngram-core", seconds=3600)
     assert " passed" in out
     assert not (stick / "ngram-core" / ".git").exists()
     assert (REPO / "tests" / "offline_install.sh").read_text() == (stick / "install.sh").read_text()
