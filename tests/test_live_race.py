@@ -379,7 +379,7 @@ def test_the_prediction_is_settled_by_the_published_table() -> None:
 @pytest.mark.parametrize(
     ("typed", "right", "said"),
     [
-        ("3.98 1.18 1311", True, "165.48 / 3.98 = 42; 165.48 / 1.18 = 140; 3,465 / 1,312 = 2.6"),
+        ("3.98 1.18 1311", True, "165.48 / 3.98 = 42; 165.48 / 1.18 = 140; 3,465 / 1,311 = 2.6"),
         ("3,98; 1,18; 1,312 MB", True, "three denominators"),
         ("4.29 1.18 1311", False, "165.48 / 4.29 is 38.6, not 42. That one is of the later"),
         ("3.98 4.29 1311", False, "not 140"),
