@@ -35,6 +35,15 @@ def test_c_suites(suites: str, measured: Callable[[str], None]) -> None:
     measured(f"C tests, {suites}: {last}")
 
 
+@pytest.mark.soak
+def test_c_suites_for_arm64(measured: Callable[[str], None]) -> None:
+    """With NEON's vector code in the place of SSE2's; emulated."""
+    need("make", "aarch64-linux-gnu-gcc", "qemu-aarch64")
+    last = make("c", "arm64").strip().splitlines()[-1]
+    assert re.fullmatch(r"[1-9]\d* passed, 0 failed", last), last
+    measured(f"C tests for arm64: {last}")
+
+
 @pytest.mark.soak  # 15 minutes and more
 def test_c_under_valgrind() -> None:
     """Sees what the sanitizers do not: memory that is read before it is written."""
